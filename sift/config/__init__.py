@@ -1,0 +1,44 @@
+"""The config: frozen dataclasses, one a table of `sift.toml`, and the one reader of file and environment.
+
+A default is written here or nowhere.
+"""
+
+from sift.config.kinds import Allow
+from sift.config.load import default_data_dir, find, is_loopback, load, need_restart, parse, show
+from sift.config.tables import (
+    BatchConfig,
+    CacheConfig,
+    CallerConfig,
+    Config,
+    DigestConfig,
+    FetchConfig,
+    GateConfig,
+    GuardConfig,
+    LogConfig,
+    RecoverConfig,
+    ServerConfig,
+    WorkersConfig,
+)
+
+__all__ = [
+    "Allow",
+    "BatchConfig",
+    "CacheConfig",
+    "CallerConfig",
+    "Config",
+    "DigestConfig",
+    "FetchConfig",
+    "GateConfig",
+    "GuardConfig",
+    "LogConfig",
+    "RecoverConfig",
+    "ServerConfig",
+    "WorkersConfig",
+    "default_data_dir",
+    "find",
+    "is_loopback",
+    "load",
+    "need_restart",
+    "parse",
+    "show",
+]

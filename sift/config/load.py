@@ -1,0 +1,182 @@
+"""Finds, reads, checks and shows `sift.toml`; the only reader of the file and of the environment.
+
+Every mistake is a `ConfigError` of one line that names file, table, key, and what it takes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from sift.config.tables import LIVE_TABLES, TABLES, CallerConfig, Config
+from sift.errors import ConfigError
+
+MAX_FILE_BYTES = 1 << 20
+WAITERS = 12
+"""Threads beyond the global slots: 8 fetches that wait at gates and 4 long polls."""
+
+
+def find(option: str | None, environ: Mapping[str, str]) -> str | None:
+    """The path of the config file: the option, `$SIFT_CONFIG`, `./sift.toml`, `/etc/sift/sift.toml`; `None` if none."""
+    named = option or environ.get("SIFT_CONFIG")
+    if named:
+        return named
+    return next((path for path in ("sift.toml", "/etc/sift/sift.toml") if os.path.exists(path)), None)
+
+
+def load(option: str | None, environ: Mapping[str, str]) -> Config:
+    """The config in force; the defaults where there is no file. Raises `ConfigError`."""
+    path = find(option, environ)
+    document = _document(path) if path else {}
+    return parse(document, path, environ)
+
+
+def _document(path: str) -> dict[str, Any]:
+    name = os.path.basename(path) or path
+    try:
+        with open(path, "rb") as file:
+            text = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({(os.strerror(error.errno or 0)).lower()})") from None
+    if len(text) > MAX_FILE_BYTES:
+        raise ConfigError(f"{name}: over 1 MiB; this is not a config file")
+    try:
+        return tomllib.loads(text.decode())
+    except UnicodeDecodeError:
+        raise ConfigError(f"{name}: not UTF-8; save it as UTF-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        place = re.search(r"\(at (line \d+, column \d+|end of document)\)", str(error))
+        raise ConfigError(
+            f"{name}: not valid TOML{f' at {place[1]}' if place else ''}; mend the syntax there"
+        ) from None
+
+
+def parse(document: Mapping[str, Any], path: str | None, environ: Mapping[str, str]) -> Config:
+    """The checked config of a parsed file. `path` gives the messages their first word."""
+    name = os.path.basename(path) if path else "defaults"
+    known = [*TABLES, "caller"]
+    for table in document:
+        if table not in known:
+            raise ConfigError(f"{name}: unknown table [{table}]; known: {', '.join(sorted(known))}")
+    tables = {table: _table(name, f"[{table}]", kind, document.get(table, {})) for table, kind in TABLES.items()}
+    if not tables["server"].data_dir:
+        tables["server"] = dataclasses.replace(tables["server"], data_dir=default_data_dir(environ))
+    config = Config(**tables, callers=_callers(name, document.get("caller", [])), path=path)
+    _check_together(name, config)
+    return config
+
+
+def _table(name: str, table: str, kind: type, values: Any) -> Any:
+    if not isinstance(values, dict):
+        raise ConfigError(f"{name}: {table} must be a table of keys")
+    fields = {f.metadata["key"]: f for f in dataclasses.fields(kind)}
+    found = {}
+    for key, value in values.items():
+        if key not in fields:
+            raise ConfigError(f"{name}: {table} unknown key {key}; known: {', '.join(sorted(fields))}")
+        takes = fields[key].metadata["kind"]
+        try:
+            found[fields[key].name] = takes.read(value)
+        except (ValueError, OverflowError):
+            raise ConfigError(f"{name}: {table} {key}: {_found(key, value)}; it takes {takes.takes}") from None
+    return kind(**found)
+
+
+def _found(key: str, value: Any) -> str:
+    """What was found, short. Of a token's digest nothing is repeated: it may be the token, put in by mistake."""
+    if key.startswith("token"):
+        return "not a SHA-256 in hex"
+    text = str(value).lower() if isinstance(value, bool) else repr(value)
+    return f"found {text if len(text) <= 60 else text[:57] + '...'}"
+
+
+def _callers(name: str, blocks: Any) -> tuple[CallerConfig, ...]:
+    if not isinstance(blocks, list):
+        raise ConfigError(f"{name}: caller must be written as [[caller]], one block each")
+    callers: list[CallerConfig] = []
+    for number, block in enumerate(blocks, 1):
+        callers.append(_caller(name, f"[[caller]] {number}", block))
+    names = [caller.name for caller in callers]
+    digests = [digest for caller in callers for digest in caller.token_sha256]
+    for number, caller in enumerate(callers, 1):
+        if names.count(caller.name) > 1:
+            raise ConfigError(f"{name}: [[caller]] {number} name: {caller.name!r} is there twice; each takes its own")
+        if any(digests.count(digest) > 1 for digest in caller.token_sha256):
+            raise ConfigError(f"{name}: [[caller]] {number} token_sha256: a token is there twice; each takes its own")
+    return tuple(callers)
+
+
+def _caller(name: str, table: str, block: Any) -> CallerConfig:
+    caller: CallerConfig = _table(name, table, CallerConfig, block)
+    for key in ("name", "token_sha256"):
+        if key not in block:
+            raise ConfigError(f"{name}: {table} {key}: missing; sift token NAME prints a whole block")
+    return dataclasses.replace(caller, token_sha256=tuple(digest.lower() for digest in caller.token_sha256))
+
+
+def _check_together(name: str, config: Config) -> None:
+    gate, threads = config.gate, config.server.threads
+    if gate.reserve >= gate.global_:
+        raise ConfigError(
+            f"{name}: [gate] reserve: found {gate.reserve}; it takes less than [gate] global ({gate.global_})"
+        )
+    if threads < gate.global_ + WAITERS:
+        least = gate.global_ + WAITERS
+        raise ConfigError(
+            f"{name}: [server] threads: found {threads}; it takes at least {least}, [gate] global + {WAITERS}"
+        )
+    for service in ("llm", "embed"):
+        if getattr(config.digest, f"{service}_url") and not getattr(config.digest, f"{service}_model"):
+            raise ConfigError(f"{name}: [digest] {service}_model: missing; {service}_url takes a model beside it")
+
+
+def default_data_dir(environ: Mapping[str, str]) -> str:
+    """`$STATE_DIRECTORY` (the first, as systemd may give several), `$XDG_STATE_HOME/sift`, `~/.local/state/sift`."""
+    state = environ.get("STATE_DIRECTORY", "").split(":")[0]
+    if state:
+        return state
+    base = environ.get("XDG_STATE_HOME") or os.path.join(
+        environ.get("HOME") or os.path.expanduser("~"), ".local", "state"
+    )
+    return os.path.join(base, "sift")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this host can reach a server that listens on `host`."""
+    return host == "localhost" or host == "::1" or bool(re.fullmatch(r"127\.\d{1,3}\.\d{1,3}\.\d{1,3}", host, re.ASCII))
+
+
+def show(config: Config) -> str:
+    """The config as it is in force, as TOML that reads back to the same; unset keys are comments, digests are left out."""
+    blocks = [_show_table(f"[{table}]", getattr(config, table), ()) for table in TABLES]
+    blocks += [_show_table("[[caller]]", caller, ("token_sha256",)) for caller in config.callers]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _show_table(head: str, table: Any, withheld: tuple[str, ...]) -> str:
+    lines = [head]
+    for f in dataclasses.fields(table):
+        key, value = f.metadata["key"], getattr(table, f.name)
+        if key in withheld:
+            lines.append(f"# {key}: {len(value)} set, not shown")
+        elif value is None:
+            lines.append(f"# {key} is unset")
+        else:
+            lines.append(f"{key} = {f.metadata['kind'].show(value)}")
+    return "\n".join(lines)
+
+
+def need_restart(old: Config, new: Config) -> list[str]:
+    """The changed keys that a reload cannot put in force, as `[table] key`."""
+    changed = []
+    for table, kind in TABLES.items():
+        for f in dataclasses.fields(kind):
+            if getattr(getattr(old, table), f.name) != getattr(getattr(new, table), f.name):
+                changed.append((table, f.metadata["key"]))
+    return [
+        f"[{table}] {key}" for table, key in changed if table not in LIVE_TABLES and (table, key) != ("log", "level")
+    ]
