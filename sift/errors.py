@@ -169,16 +169,17 @@ class Busy(TargetError):
     retry_after_s = 2
 
 
+_HINT_OF_4XX = {404: "recover", 410: "recover", 451: "recover", 401: "browser", 403: "browser", 429: "browser"}
+
+
 class UpstreamStatus(TargetError):
     """The site answered 4xx or 5xx; outcome and hint follow from `status`."""
-
-    _HINTS = {404: "recover", 410: "recover", 451: "recover", 401: "browser", 403: "browser", 429: "browser"}
 
     def __init__(self, status: int) -> None:
         self.status = status
         self.outcome = Outcome.UPSTREAM_5XX if status >= 500 else Outcome.UPSTREAM_4XX
         super().__init__(f"the site answered {status}")
-        self.hint = "retry" if status >= 500 else self._HINTS.get(status)
+        self.hint = "retry" if status >= 500 else _HINT_OF_4XX.get(status)
 
 
 class Unsupported(TargetError):

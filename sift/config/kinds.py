@@ -127,7 +127,7 @@ def _spell(value: float, units: dict[str, float] | dict[str, int]) -> str:
     """The value in the largest unit that divides it."""
     for unit, factor in sorted(units.items(), key=lambda item: -item[1]):
         count = value / factor
-        if count >= 1 and count == int(count):
+        if unit != "d" and count >= 1 and count == int(count):
             return f"{int(count)}{unit}"
     smallest = min(units, key=lambda unit: units[unit])
     return f"{value:g}s" if "s" in units else f"{int(value)}{smallest}"
@@ -174,7 +174,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """A list of one kind; `least` entries and more, no entry twice. One bare value stands for a list of it if `bare`."""
+    """A list of one kind; `least` entries and more, none twice. With `bare`, one value alone stands for a list of it."""
 
     kind: Kind
     least: int = 0

@@ -151,7 +151,7 @@ def is_loopback(host: str) -> bool:
 
 
 def show(config: Config) -> str:
-    """The config as it is in force, as TOML that reads back to the same; unset keys are comments, digests are left out."""
+    """The config in force, as TOML that reads back to the same; unset keys are comments, digests are left out."""
     blocks = [_show_table(f"[{table}]", getattr(config, table), ()) for table in TABLES]
     blocks += [_show_table("[[caller]]", caller, ("token_sha256",)) for caller in config.callers]
     return "\n\n".join(blocks) + "\n"
