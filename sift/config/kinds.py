@@ -174,7 +174,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """A list of one kind; `least` entries and more, none twice. With `bare`, one value alone stands for a list of it."""
+    """A list of one kind; `least` entries and more, none twice. With `bare`, one value stands for a list of it."""
 
     kind: Kind
     least: int = 0
