@@ -114,7 +114,7 @@ class Gate:
             return self._inuse()
 
     def take(self, host: str, caller: str, lane: Lane) -> _Waiter:
-        """Waits for the slots of `host` as long as the lane allows. Raises `Busy`, or `Cancelled` where it is stopped."""
+        """Waits for the slots of `host` as long as the lane allows. Raises `Busy`, or `Cancelled` where stopped."""
         waiter = _Waiter(host, lane.name, caller)
         began = self._monotonic()
         try:
@@ -192,6 +192,7 @@ class Gate:
 
     def _take_all(self, waiter: _Waiter, host: _Host) -> bool:
         """Takes host, lane and global slot in this order, or none of them."""
+        wanted: tuple[Slots, ...]
         if waiter.lane == BATCH:
             if host.interactive_waiting:
                 return False

@@ -134,7 +134,7 @@ class _Libraries(logging.Handler):
         if error is not None:
             self._log.fault(library, error)
         else:
-            self._log.event("library", "error", name=library, line=record.lineno)
+            self._log.event("library", "error", library=library, line=record.lineno)
 
 
 def silence_libraries(log: Log) -> Callable[[], None]:

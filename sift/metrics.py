@@ -57,7 +57,7 @@ class Metrics:
     """All series of one server. Attributes carry the series' names without the prefix `sift_`."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        disable_created_metrics()
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = registry
         self._batch()
         self._service()

@@ -1,0 +1,292 @@
+"""The pool: a fixed number of worker processes, handed out one job at a time, replaced when they die.
+
+Why not a library's pool: theirs share one pipe between workers, so that one killed from outside in the middle of a
+message can stall the rest, and they know no lanes. Here every worker has a pipe of its own and the calling
+thread speaks to it directly.
+
+    Thread `sift-workers`, one: starts workers, notices deaths, replaces; ends with `close`.
+    Processes: `count` workers below a fork server, which has the modules loaded and no environment.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+
+from sift.config import WorkersConfig
+from sift.errors import Internal, TimedOut, TooLong
+from sift.logs import Log
+from sift.metrics import Metrics
+from sift.target import BATCH, INTERACTIVE
+from sift.workers import child
+
+MOST_ANSWER_BYTES = 64 << 20
+SUPERVISE_S = 0.5
+RETRY_S = 1.0
+UNREADY_S = 5.0
+_OUT_OF_MEMORY = frozenset({signal.SIGABRT, signal.SIGTRAP, signal.SIGILL})
+"""How C libraries end where malloc says no: jq aborts, PDFium traps."""
+
+
+@dataclass(slots=True, eq=False)
+class _Worker:
+    """One process and the server's end of its pipe. `cause` says why it has to go, once that is decided."""
+
+    process: ForkServerProcess
+    conn: Connection
+    ready: bool = False
+    cause: str | None = None
+    overdue_at: float | None = None
+
+
+class Pool:
+    """Runs jobs in worker processes. Any thread may call; interactive work goes first."""
+
+    def __init__(
+        self,
+        config: WorkersConfig,
+        preload: tuple[str, ...],
+        metrics: Metrics,
+        log: Log,
+        monotonic: Callable[[], float],
+    ) -> None:
+        self._config = config
+        self._preload = preload
+        self._metrics = metrics
+        self._log = log
+        self._monotonic = monotonic
+        self._context: ForkServerContext = multiprocessing.get_context("forkserver")
+        self._changed = threading.Condition()  # guards everything below
+        self._workers: list[_Worker] = []
+        self._idle: list[_Worker] = []
+        self._interactive_waiting = 0
+        self._batch_running = 0
+        self._closed = False
+        self._unready_since: float | None = monotonic()
+        self._wake_read, self._wake_write = self._context.Pipe(duplex=False)
+        self._thread = threading.Thread(target=self._supervise, name="sift-workers", daemon=True)
+
+    def start(self) -> None:
+        """Starts the processes; call it before other threads run. Jobs may come at once, they wait for the first."""
+        self._context.set_forkserver_preload(["sift.workers.child", *self._preload])
+        with _no_environment():
+            self._spawn_missing()
+        self._thread.start()
+
+    def call(self, function: str, payload: bytes, *, lane: str) -> bytes:
+        """The answer of `function` ("package.module:name", bytes to bytes) to `payload`, worked out by a worker.
+
+        Raises `TimedOut` past `[workers] timeout` (an interactive call counts its wait for a worker in it),
+        `TooLong` where the memory did not suffice, `Internal` where the function raised or the worker died.
+        """
+        asked_at = self._monotonic()
+        worker = self._take(lane, asked_at)
+        try:
+            started_at = asked_at if lane == INTERACTIVE else self._monotonic()
+            return self._run(worker, function, payload, started_at + self._config.timeout_s)
+        finally:
+            self._give(worker, lane)
+
+    def unready_s(self) -> float:
+        """For how long no worker has been ready, busy ones included; 0 where one is."""
+        with self._changed:
+            return 0.0 if self._unready_since is None else self._monotonic() - self._unready_since
+
+    def is_alive(self) -> bool:
+        """Whether the thread that replaces workers lives."""
+        return self._thread.is_alive()
+
+    def close(self) -> None:
+        """Ends all workers and the thread. Calls under way fail with `Internal`."""
+        with self._changed:
+            self._closed = True
+            workers = self._workers[:]
+            self._changed.notify_all()
+        self._wake()
+        if self._thread.is_alive():
+            self._thread.join()
+        for worker in workers:
+            worker.process.kill()
+        for worker in workers:
+            worker.process.join()
+            worker.conn.close()
+        self._wake_read.close()
+        self._wake_write.close()
+
+    def _take(self, lane: str, asked_at: float) -> _Worker:
+        with self._changed:
+            self._interactive_waiting += lane == INTERACTIVE
+            try:
+                while not (free := self._free_for(lane)):
+                    left_s = None
+                    if lane == INTERACTIVE:
+                        left_s = asked_at + self._config.timeout_s - self._monotonic()
+                        if left_s <= 0:
+                            raise TimedOut("no worker process came free in time")
+                    self._changed.wait(left_s)
+            finally:
+                self._interactive_waiting -= lane == INTERACTIVE
+                self._changed.notify_all()
+            self._idle.remove(free)
+            self._batch_running += lane == BATCH
+            return free
+
+    def _free_for(self, lane: str) -> _Worker | None:
+        """An idle worker this lane may have now. Batches leave one worker free, and go after interactive work."""
+        if self._closed:
+            raise Internal
+        share = max(1, self._config.count - 1)
+        if lane == BATCH and (self._interactive_waiting or self._batch_running >= share):
+            return None
+        # Who was killed while idle is seen here, before the supervisor comes to it: no job is lost to it.
+        return next((worker for worker in reversed(self._idle) if worker.process.is_alive()), None)
+
+    def _give(self, worker: _Worker, lane: str) -> None:
+        with self._changed:
+            self._batch_running -= lane == BATCH
+            worker.overdue_at = None
+            if worker.cause is None:
+                self._idle.append(worker)
+            self._changed.notify_all()
+
+    def _run(self, worker: _Worker, function: str, payload: bytes, ends_at: float) -> bytes:
+        worker.overdue_at = ends_at + 1.0
+        left_s = max(0.0, ends_at - self._monotonic())
+        try:
+            worker.conn.send_bytes(f"{function} {left_s:.3f}".encode())
+            worker.conn.send_bytes(payload)
+            if not worker.conn.poll(max(0.0, ends_at - self._monotonic())):
+                self._end(worker, "timeout")
+                raise TimedOut("the page took longer to work through than a worker may take")
+            reply = worker.conn.recv_bytes(MOST_ANSWER_BYTES)
+        except (EOFError, OSError):
+            raise self._death(worker) from None
+        return self._open(worker, reply)
+
+    def _open(self, worker: _Worker, reply: bytes) -> bytes:
+        """The answer in a worker's reply; raises what its mark says."""
+        mark, last, answer = reply[:1], reply[1:2], reply[2:]
+        if last == child.LAST:
+            worker.cause = "memory" if mark == child.MEMORY else "recycle"
+        if mark == child.OK:
+            return answer
+        if mark == child.MEMORY:
+            raise TooLong("the page needs more memory than a worker may have")
+        self._log.event("worker_fault", "error", error=answer[:200].decode("utf-8", "replace"))
+        raise Internal
+
+    def _death(self, worker: _Worker) -> TimedOut | TooLong | Internal:
+        """Why a worker went away in the middle of a job, as the error of that job."""
+        if worker.cause == "timeout":  # ended by the supervisor
+            return TimedOut("the page took longer to work through than a worker may take")
+        worker.process.join(1.0)
+        self._end(worker, "death")
+        if -(worker.process.exitcode or 0) in _OUT_OF_MEMORY:
+            worker.cause = "memory"
+            return TooLong("the page needs more memory than a worker may have")
+        return Internal()
+
+    def _end(self, worker: _Worker, cause: str) -> None:
+        worker.cause = cause
+        worker.process.kill()
+
+    # What follows runs in the thread `sift-workers`, but for the first `_spawn_missing`.
+
+    def _supervise(self) -> None:
+        while not self._closed:
+            with self._changed:
+                watched = [worker.process.sentinel for worker in self._workers]
+                starting = [worker.conn for worker in self._workers if not worker.ready]
+            wait([*watched, *starting, self._wake_read], SUPERVISE_S)
+            if self._wake_read.poll():
+                return
+            self._greet(starting)
+            self._end_overdue()
+            self._bury()
+            try:
+                self._spawn_missing()
+            except (OSError, EOFError) as error:  # no descriptors, no memory: it may be better in a second
+                self._log.fault("workers", error)
+                wait([self._wake_read], RETRY_S)
+
+    def _greet(self, starting: list[Connection]) -> None:
+        """Takes workers that have said that they are ready among the idle ones."""
+        for conn in starting:
+            with suppress(EOFError, OSError):
+                if conn.poll() and conn.recv_bytes() == child.READY:
+                    with self._changed:
+                        worker = next(worker for worker in self._workers if worker.conn is conn)
+                        worker.ready = True
+                        self._idle.append(worker)
+                        self._count_ready()
+                        self._changed.notify_all()
+
+    def _end_overdue(self) -> None:
+        """The back-stop for a worker that neither reads nor dies: its caller sits in a blocking write."""
+        with self._changed:
+            for worker in self._workers:
+                if worker.overdue_at is not None and worker.overdue_at < self._monotonic():
+                    self._end(worker, "timeout")
+
+    def _bury(self) -> None:
+        with self._changed:
+            dead = [worker for worker in self._workers if not worker.process.is_alive() and worker not in self._busy()]
+            for worker in dead:
+                self._workers.remove(worker)
+                if worker in self._idle:
+                    self._idle.remove(worker)
+                self._metrics.worker_restarts_total.labels(worker.cause or "death").inc()
+            self._count_ready()
+        for worker in dead:
+            worker.conn.close()
+
+    def _busy(self) -> list[_Worker]:
+        """Workers in a caller's hands: what became of them is his to say."""
+        return [worker for worker in self._workers if worker.overdue_at is not None]
+
+    def _count_ready(self) -> None:
+        if any(worker.ready for worker in self._workers):
+            self._unready_since = None
+        elif self._unready_since is None:
+            self._unready_since = self._monotonic()
+
+    def _spawn_missing(self) -> None:
+        while len(self._workers) < self._config.count and not self._closed:
+            ours, theirs = self._context.Pipe()
+            process = self._context.Process(
+                target=child.main,
+                args=(theirs, self._preload, self._config.memory_bytes),
+                name="sift-worker",
+                daemon=True,
+            )
+            try:
+                process.start()
+            except BaseException:
+                ours.close()
+                raise
+            finally:
+                theirs.close()
+            with self._changed:
+                self._workers.append(_Worker(process, ours))
+
+    def _wake(self) -> None:
+        with suppress(OSError):
+            self._wake_write.send_bytes(b"")
+
+
+@contextmanager
+def _no_environment() -> Iterator[None]:
+    """The fork server is started with an empty environment, so that its children never had another."""
+    saved = dict(os.environ)
+    os.environ.clear()
+    try:
+        yield
+    finally:
+        os.environ.update(saved)
