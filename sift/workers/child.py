@@ -24,6 +24,8 @@ OK = b"o"
 MEMORY = b"m"
 FAULT = b"f"
 READY = b"r"
+TAKEN = b"t"
+"""Said before a job is begun: one whose worker was gone before that is given to another."""
 LAST = b"L"
 """Second byte of an answer after which the worker ends by itself, to be replaced by a fresh one."""
 MORE = b"-"
@@ -80,6 +82,7 @@ def _serve(conn: Connection, memory_bytes: int) -> None:
     for count in range(1, JOBS_A_LIFE + 1):
         name, seconds = conn.recv_bytes().decode().rsplit(" ", 1)
         payload = conn.recv_bytes()
+        conn.send_bytes(TAKEN)
         signal.setitimer(signal.ITIMER_REAL, float(seconds) + SELF_DESTRUCT_S)
         mark, answer = _answer(functions, name, payload)
         del payload

@@ -35,6 +35,10 @@ _OUT_OF_MEMORY = frozenset({signal.SIGABRT, signal.SIGTRAP, signal.SIGILL})
 """How C libraries end where malloc says no: jq aborts, PDFium traps."""
 
 
+class _NeverBegun(Exception):
+    """The worker was gone before it took the job."""
+
+
 @dataclass(slots=True, eq=False)
 class _Worker:
     """One process and the server's end of its pipe. `cause` says why it has to go, once that is decided."""
@@ -87,12 +91,15 @@ class Pool:
         `TooLong` where the memory did not suffice, `Internal` where the function raised or the worker died.
         """
         asked_at = self._monotonic()
-        worker = self._take(lane, asked_at)
-        try:
-            started_at = asked_at if lane == INTERACTIVE else self._monotonic()
-            return self._run(worker, function, payload, started_at + self._config.timeout_s)
-        finally:
-            self._give(worker, lane)
+        while True:
+            worker = self._take(lane, asked_at)
+            try:
+                started_at = asked_at if lane == INTERACTIVE else self._monotonic()
+                return self._run(worker, function, payload, started_at + self._config.timeout_s)
+            except _NeverBegun:
+                self._end(worker, "death")
+            finally:
+                self._give(worker, lane)
 
     def unready_s(self) -> float:
         """For how long no worker has been ready, busy ones included; 0 where one is."""
@@ -145,8 +152,7 @@ class Pool:
         share = max(1, self._config.count - 1)
         if lane == BATCH and (self._interactive_waiting or self._batch_running >= share):
             return None
-        # Who was killed while idle is seen here, before the supervisor comes to it: no job is lost to it.
-        return next((worker for worker in reversed(self._idle) if worker.process.is_alive()), None)
+        return self._idle[-1] if self._idle else None
 
     def _give(self, worker: _Worker, lane: str) -> None:
         with self._changed:
@@ -162,13 +168,22 @@ class Pool:
         try:
             worker.conn.send_bytes(f"{function} {left_s:.3f}".encode())
             worker.conn.send_bytes(payload)
-            if not worker.conn.poll(max(0.0, ends_at - self._monotonic())):
-                self._end(worker, "timeout")
-                raise TimedOut("the page took longer to work through than a worker may take")
-            reply = worker.conn.recv_bytes(MOST_ANSWER_BYTES)
+            self._receive(worker, ends_at)
+        except (EOFError, OSError):
+            if worker.cause == "timeout":
+                raise self._death(worker) from None
+            raise _NeverBegun from None
+        try:
+            return self._open(worker, self._receive(worker, ends_at))
         except (EOFError, OSError):
             raise self._death(worker) from None
-        return self._open(worker, reply)
+
+    def _receive(self, worker: _Worker, ends_at: float) -> bytes:
+        """The next message of a worker; ends it, and raises `TimedOut`, where none has come by `ends_at`."""
+        if not worker.conn.poll(max(0.0, ends_at - self._monotonic())):
+            self._end(worker, "timeout")
+            raise TimedOut("the page took longer to work through than a worker may take")
+        return worker.conn.recv_bytes(MOST_ANSWER_BYTES)
 
     def _open(self, worker: _Worker, reply: bytes) -> bytes:
         """The answer in a worker's reply; raises what its mark says."""
