@@ -1,0 +1,17 @@
+"""HTML to Markdown, links, and what a page says about itself: pure functions for the worker processes.
+
+No network, no files; nothing here raises for any page.
+"""
+
+from __future__ import annotations
+
+from sift.render.html.address import Addresses
+from sift.render.html.blocks import Converter
+from sift.render.html.tree import parse, weigh
+
+
+def convert(html, *, url, mode, context=False):
+    from types import SimpleNamespace
+    tree = parse(html)
+    weigh(tree.root)
+    return SimpleNamespace(text=Converter(Addresses(url, tree.base)).render(tree.root))

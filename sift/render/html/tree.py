@@ -1,0 +1,271 @@
+"""The page as a small tree of our own, built while lxml parses it, once; what readers cannot see never gets in.
+
+Nothing here decides what matters on a page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lxml import etree
+
+# Elements whose inside is not text for readers; `script` and `noscript` are read for other ends.
+UNREAD = frozenset(
+    "script style template noscript svg iframe frame object embed applet canvas audio video map datalist "
+    "select textarea input progress meter basefont link meta title base".split()
+)
+HEAD = frozenset("head meta link title base".split())
+_UNSEEN_STYLE = re.compile(r"(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))", re.I)
+_MATH = re.compile(r"math|katex|mjx", re.I)
+_NOSCRIPT_KEPT = 4096  # characters: enough to tell what a page asks for
+
+
+class Node:
+    """An element that readers see. `kids` are text and elements, in order.
+
+    `size` is the number of visible characters, `linked` how many of them stand in links (both after `weigh`);
+    `good` is left to whoever looks for an article. `is_dropped` takes it, with all inside, off the page.
+    """
+
+    __slots__ = ("attrs", "good", "is_dropped", "kids", "linked", "parent", "size", "tag")
+
+    def __init__(self, tag: str, attrs: dict[str, str], parent: Node | None) -> None:
+        self.tag = tag
+        self.attrs = attrs
+        self.parent = parent
+        self.kids: list[Node | str] = []
+        self.size = 0
+        self.linked = 0
+        self.good = 0.0
+        self.is_dropped = False
+
+    def names(self) -> str:
+        """Class, id and role, lower case, with a space on both sides; empty where there is none."""
+        attrs = self.attrs
+        found = f"{attrs.get('class', '')} {attrs.get('id', '')} {attrs.get('role', '')}"
+        return f" {found.lower()} " if len(found) > 2 else ""
+
+    def elements(self) -> Iterator[Node]:
+        """The element kids that are still on the page."""
+        for kid in self.kids:
+            if not isinstance(kid, str) and not kid.is_dropped:
+                yield kid
+
+
+@dataclass(slots=True)
+class Tree:
+    """One parsed page: what is seen (`root`), and what the page says about itself."""
+
+    root: Node
+    title: str = ""
+    language: str = ""
+    base: str = ""
+    metas: list[dict[str, str]] = field(default_factory=list)
+    links: list[dict[str, str]] = field(default_factory=list)
+    json_ld: list[str] = field(default_factory=list)
+    noscript: str = ""
+    scripts: int = 0
+    script_chars: int = 0
+    frames: list[str] = field(default_factory=list)
+
+
+def parse(html: str) -> Tree:
+    """The tree of any text whatever; of none, an empty one. Surrogates become U+FFFD."""
+    builder = _Builder()
+    data = html.encode("utf-8", "surrogatepass")
+    if b"\xed" in data:
+        data = data.decode("utf-8", "replace").encode()
+    parser = etree.HTMLParser(target=builder, encoding="utf-8", huge_tree=True)
+    try:
+        parser.feed(data)
+        parser.close()
+    except (etree.LxmlError, ValueError, AssertionError):
+        pass  # what was built until then stands
+    return builder.tree
+
+
+def walk(root: Node) -> Iterator[Node]:
+    """The elements on the page from `root` down, each before its kids, in order; without recursion."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend([kid for kid in reversed(node.kids) if not isinstance(kid, str) and not kid.is_dropped])
+
+
+def weigh(root: Node) -> list[Node]:
+    """Sets `size` and `linked` from `root` down; returns the elements in order."""
+    order = list(walk(root))
+    for node in reversed(order):
+        size = linked = 0
+        for kid in node.kids:
+            if isinstance(kid, str):
+                size += len(kid.strip())
+            elif not kid.is_dropped:
+                size += kid.size
+                linked += kid.linked
+        node.size = size
+        node.linked = size if node.tag == "a" else linked
+    return order
+
+
+def text_of(root: Node, limit: int = 1_000_000) -> str:
+    """The text inside, white space as single spaces; at most about `limit` characters."""
+    pieces: list[str] = []
+    count = 0
+    stack: list[Node | str] = [root]
+    while stack and count < limit:
+        item = stack.pop()
+        if isinstance(item, str):
+            pieces.append(item)
+            count += len(item)
+        elif not item.is_dropped:
+            if item.tag == "br":
+                pieces.append(" ")
+            stack.extend(reversed(item.kids))
+    return " ".join("".join(pieces).split())
+
+
+def release(tree: Tree) -> None:
+    """Takes the parent links away, so that the tree is freed at once and not by the collector."""
+    stack = [tree.root]
+    while stack:
+        node = stack.pop()
+        node.parent = None
+        kids, node.kids = node.kids, []
+        stack.extend([kid for kid in kids if not isinstance(kid, str)])
+
+
+def is_unseen(tag: str, attrs: dict[str, str]) -> bool:
+    """Whether an element is hidden from readers by what it says itself."""
+    if "hidden" in attrs and attrs["hidden"].lower() != "until-found":
+        return True
+    style = attrs.get("style")
+    if style and _UNSEEN_STYLE.search(style):
+        # A formula's source is hidden, since its picture is shown.
+        return not _MATH.search(attrs.get("class", ""))
+    if attrs.get("aria-hidden", "").lower() == "true":
+        return tag not in ("main", "article")
+    return tag == "dialog" and "open" not in attrs
+
+
+class _Builder:
+    """lxml's target: its calls become the tree."""
+
+    def __init__(self) -> None:
+        root = Node("body", {}, None)
+        self.tree = Tree(root)
+        self._node = root
+        self._stack: list[Node] = []
+        self._skipped = 0  # open elements since the outermost one that is left out
+        self._sink: list[str] | None = None
+        self._sink_tag = ""
+        self._sink_attrs: dict[str, str] = {}
+        self._bodies = 0
+
+    def start(self, tag: str, attrs: dict[str, str]) -> None:
+        if self._skipped:
+            self._skipped += 1
+            return
+        tag = tag.lower() if not tag.islower() else tag
+        attrs = dict(attrs)
+        if tag in ("html", "body"):
+            self._top(tag, attrs)
+            return
+        if tag == "head":
+            self._stack.append(self._node)
+            return
+        if tag in UNREAD and not (tag == "input" and attrs.get("type", "").lower() == "checkbox"):
+            self._unread(tag, attrs)
+        elif is_unseen(tag, attrs):
+            self._skipped = 1
+        else:
+            self._open(tag, attrs)
+
+    def _top(self, tag: str, attrs: dict[str, str]) -> None:
+        if tag == "html":
+            self.tree.language = self.tree.language or attrs.get("lang") or attrs.get("xml:lang") or ""
+        else:
+            self.tree.root.attrs = {**attrs, **self.tree.root.attrs}
+        self._stack.append(self._node)
+
+    def _open(self, tag: str, attrs: dict[str, str]) -> None:
+        parent = self._node
+        if tag == "a":
+            parent = _out_of_link(parent)
+        node = Node(tag, attrs, parent)
+        parent.kids.append(node)
+        self._stack.append(self._node)
+        self._node = node
+
+    def _unread(self, tag: str, attrs: dict[str, str]) -> None:
+        tree = self.tree
+        self._skipped = 1
+        if tag == "meta":
+            tree.metas.append(attrs)
+        elif tag == "link":
+            tree.links.append(attrs)
+        elif tag == "base":
+            tree.base = tree.base or attrs.get("href", "")
+        elif tag in ("iframe", "frame"):
+            tree.frames.append(attrs.get("src", ""))
+        elif tag in ("script", "noscript", "title"):
+            self._sink, self._sink_tag, self._sink_attrs = [], tag, attrs
+
+    def end(self, tag: str) -> None:
+        if self._skipped:
+            self._skipped -= 1
+            if not self._skipped and self._sink is not None:
+                self._swallowed("".join(self._sink))
+                self._sink = None
+            return
+        if self._stack:
+            self._node = self._stack.pop()
+
+    def _swallowed(self, text: str) -> None:
+        tree, tag = self.tree, self._sink_tag
+        if tag == "title":
+            tree.title = tree.title or " ".join(text.split())
+        elif tag == "noscript":
+            tree.noscript = (tree.noscript + " " + text)[:_NOSCRIPT_KEPT]
+        elif "ld+json" in self._sink_attrs.get("type", "").lower():
+            tree.json_ld.append(text)
+        elif self._sink_attrs.get("type", "").lower().startswith("math/tex"):
+            self._formula(text, is_display="mode=display" in self._sink_attrs["type"].replace(" ", "").lower())
+        else:
+            tree.scripts += 1
+            tree.script_chars += len(text)
+
+    def _formula(self, tex: str, *, is_display: bool) -> None:
+        math = Node("math", {"alttext": tex} | ({"display": "block"} if is_display else {}), self._node)
+        math.kids.append(tex)
+        self._node.kids.append(math)
+
+    def data(self, data: str) -> None:
+        if not self._skipped:
+            self._node.kids.append(data)
+        elif self._sink is not None:
+            self._sink.append(data)
+
+    def comment(self, text: str) -> None:
+        """Comments are not text."""
+
+    def pi(self, target: str, data: str) -> None:
+        """Nor are processing instructions."""
+
+    def close(self) -> Tree:
+        return self.tree
+
+
+def _out_of_link(node: Node) -> Node:
+    """Where a link that begins at `node` belongs: links do not nest (an open one ends, as in browsers)."""
+    above: Node | None = node
+    for _ in range(8):
+        if above is None:
+            break
+        if above.tag == "a" and "href" in above.attrs and above.parent is not None:
+            return above.parent
+        above = above.parent
+    return node
