@@ -1,0 +1,83 @@
+"""The store as a whole: opened once, asked for its parts, kept tidy, closed last.
+
+No table is known here.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sift.clock import Clock
+from sift.dcache.batch import BatchTables
+from sift.dcache.database import Database
+from sift.dcache.opening import connect
+from sift.errors import StorageFailed
+
+# Free pages beyond this share of the file go back to the file system, this many at a time.
+_FREE_SHARE = 4
+_VACUUM_PAGES = 2000
+# With less than this left a result of ordinary size cannot be written.
+_DISK_FULL_BYTES = 1024 * 1024
+
+
+class Store:
+    """The database in `data_dir`: `batch` holds the jobs. Every method of its parts is one transaction.
+
+    Any thread may call; one at a time gets through.
+    """
+
+    def __init__(self, database: Database, path: Path, clock: Clock) -> None:
+        self._database = database
+        self._path = path
+        self._clock = clock
+        self.batch = BatchTables(database)
+
+    @classmethod
+    def open(cls, path: Path, clock: Clock) -> Store:
+        """The store in the file `path`, made (0600, its directory 0700) where it is missing.
+
+        Raises `StoreError` for what is damaged, newer, not Sift's or not writable; that file is left as it was.
+        """
+        return cls(Database(connect(path)), path, clock)
+
+    def close(self) -> None:
+        """Write the WAL home and close. Whoever calls later gets `Stopping`."""
+        self._database.close()
+
+    def tidy(self) -> bool:
+        """Make what was deleted leave the file and the WAL; false where a reader outside stood in the way.
+
+        Costs nothing where nothing was deleted since the last time.
+        """
+        if not self._database.untidy:
+            return True
+        with self._database.alone() as connection:
+            (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+            (pages,) = connection.execute("PRAGMA page_count").fetchone()
+            if free * _FREE_SHARE > pages:
+                connection.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})").fetchall()
+            (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            self._database.untidy = bool(busy) or free * _FREE_SHARE > pages
+        return not busy
+
+    def disk_free_bytes(self) -> int:
+        """What the file system of the store has left for it."""
+        free = os.statvfs(self._path.parent)
+        return free.f_bavail * free.f_frsize
+
+    def probe(self, timeout_s: float) -> str | None:
+        """What is wrong with the store: silent, or not writable; `None` where it is well."""
+        if self._database.held(timeout_s):
+            return f"the store has been silent for {timeout_s:g} s"
+        try:
+            if self.disk_free_bytes() < _DISK_FULL_BYTES:
+                return "the store is not writable: the disk is full"
+            with self._database.write() as transaction:
+                if self._database.write_failure is not None:
+                    # Only a real write shows that the cause of the last failure is gone.
+                    version = transaction.value("PRAGMA user_version")
+                    transaction.execute(f"PRAGMA user_version = {version}")
+        except (StorageFailed, OSError) as error:
+            return f"the store is not writable: {error if isinstance(error, StorageFailed) else error.strerror}"
+        return None
