@@ -1,0 +1,174 @@
+"""What a worker process does to one page: render, query, digest, cut; and the messages that carry it there and back.
+
+Pure: bytes to bytes, run by name through the worker pool. Nothing is fetched and nothing is stored here.
+
+    The order is the contract's: render (`mode`, `pages`) → `jq` or `grep` → `question` → `context` → cap. It is all one
+    job, so that a page of twenty megabytes never becomes a string in the server's process.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from sift.digest import extract
+from sift.errors import Invalid, TargetError, TooLong, Unsupported
+from sift.render import Rendered, check_jq, query, refresh_target, render
+from sift.target import Page, Target
+
+NAME = "sift.pipeline.work"
+ESCAPE_ROOM_BYTES = 24 << 10
+"""What escaping may add to a result's content in JSON, beyond the cap."""
+CUT_AT_LINE = 0.8
+"""A cut goes back to a line's end where that keeps this share of what fits; else to a word's."""
+
+
+class Wish(msgspec.Struct, frozen=True):
+    """A page and what is wanted of it."""
+
+    url: str
+    content_type: str | None
+    body: bytes
+    mode: str
+    pages: str | None
+    jq: str | None
+    grep: str | None
+    question: str | None
+    context: bool
+    cap_bytes: int
+    digest_chars: int
+
+
+class Passage(msgspec.Struct, frozen=True):
+    """A passage that answers a question; `offset` counts characters into the page's whole text."""
+
+    text: str
+    score: float
+    offset: int
+
+
+class Yield(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What came of it: `text` is cut to the cap, `whole_bytes` tells its size before. Or a refusal, by its outcome."""
+
+    text: str = ""
+    whole_bytes: int = 0
+    truncated: bool = False
+    media_type: str = ""
+    kind: str = ""
+    title: str | None = None
+    pages: dict[str, Any] | None = None
+    grep: dict[str, int] | None = None
+    passages: tuple[Passage, ...] | None = None
+    context: dict[str, Any] | None = None
+    needs_browser: bool = False
+    refused: str | None = None
+    why: str = ""
+    hint: str | None = None
+
+
+_wish = msgspec.msgpack.Decoder(Wish)
+_strings = msgspec.msgpack.Decoder(list[str])
+
+
+def page(payload: bytes) -> bytes:
+    """The job: a `Wish` in, a `Yield` out, as msgpack. A refusal of the page is an answer, not a failure."""
+    wish = _wish.decode(payload)
+    try:
+        answer = _work(wish)
+    except TargetError as error:
+        answer = Yield(refused=error.outcome.value, why=str(error), hint=error.hint)
+    return msgspec.msgpack.encode(answer)
+
+
+def refresh(payload: bytes) -> bytes:
+    """The job: [url, content type, body] in; the URL of a meta refresh of 0 s, or nothing, out."""
+    url, content_type, body = msgspec.msgpack.decode(payload, type=tuple[str, str | None, bytes])
+    return (refresh_target(body, content_type, url=url) or "").encode()
+
+
+def check_programs(payload: bytes) -> bytes:
+    """The job: jq programs in; for each what is wrong with it, "" where nothing is, out."""
+    return msgspec.msgpack.encode([_wrong_with(program) for program in _strings.decode(payload)])
+
+
+def _wrong_with(program: str) -> str:
+    try:
+        check_jq(program)
+    except Invalid as error:
+        return str(error).removeprefix("invalid: ")
+    return ""
+
+
+def _work(wish: Wish) -> Yield:
+    rendered = render(_as_page(wish), _as_target(wish))
+    text, grep = _query(wish, rendered)
+    passages = None
+    if wish.question is not None:
+        digest = extract(text, wish.question, max_chars=wish.digest_chars)
+        text = digest.content
+        passages = tuple(Passage(found.text, round(found.score, 3), found.offset) for found in digest.passages)
+    whole_bytes = len(text.encode())
+    kept = fitting(text, wish.cap_bytes)
+    truncated = len(kept) < len(text)
+    if truncated and (rendered.kind in ("json", "ndjson")) and wish.grep is None and wish.question is None:
+        raise TooLong(_over_the_cap(whole_bytes, wish.cap_bytes), hint="jq")
+    return Yield(
+        text=kept,
+        whole_bytes=whole_bytes,
+        truncated=truncated,
+        media_type=rendered.media_type,
+        kind=rendered.kind,
+        title=rendered.title,
+        pages=rendered.pages,
+        grep=grep,
+        passages=passages,
+        context=rendered.context,
+        needs_browser=rendered.needs_browser,
+    )
+
+
+def _query(wish: Wish, rendered: Rendered) -> tuple[str, dict[str, int] | None]:
+    if wish.jq is not None:
+        if rendered.kind not in ("json", "ndjson"):
+            raise Unsupported(f"jq needs JSON, and the page is {rendered.media_type or 'of no type'}")
+        return query.jq(wish.jq, rendered.text), None
+    if wish.grep is not None:
+        found = query.grep(wish.grep, rendered.text)
+        return found.text, {"matches": found.matches, "lines": found.lines}
+    return rendered.text, None
+
+
+def _as_page(wish: Wish) -> Page:
+    headers = {"content-type": wish.content_type} if wish.content_type else {}
+    return Page(wish.url, wish.url, 200, headers, wish.body, 0.0)
+
+
+def _as_target(wish: Wish) -> Target:
+    return Target(wish.url, mode=wish.mode, pages=wish.pages, context=wish.context)
+
+
+def _over_the_cap(whole_bytes: int, cap_bytes: int) -> str:
+    return f"the JSON is {whole_bytes} bytes, over the {cap_bytes} of a result; narrow it with jq"
+
+
+def fitting(text: str, cap_bytes: int) -> str:
+    """The longest start of `text` that fits a result's cap, cut at a line's or a word's end.
+
+    Counted in UTF-8; and as JSON it may be longer by `ESCAPE_ROOM_BYTES` at most, whatever has to be escaped in it.
+    """
+    kept = _within(text, cap_bytes)
+    while (over := len(msgspec.json.encode(kept)) - cap_bytes - ESCAPE_ROOM_BYTES) > 0:
+        kept = kept[: min(len(kept) - 1, int(len(kept) * (1 - over / (over + cap_bytes + ESCAPE_ROOM_BYTES))))]
+    if len(kept) == len(text):
+        return kept
+    for mark in ("\n", " "):
+        end = kept.rfind(mark)
+        if end >= CUT_AT_LINE * len(kept):
+            return kept[:end]
+    return kept
+
+
+def _within(text: str, cap_bytes: int) -> str:
+    encoded = text.encode()
+    return text if len(encoded) <= cap_bytes else encoded[:cap_bytes].decode("utf-8", "ignore")
