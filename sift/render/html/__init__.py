@@ -8,10 +8,14 @@ from __future__ import annotations
 from sift.render.html.address import Addresses
 from sift.render.html.blocks import Converter
 from sift.render.html.tree import parse, weigh
+from sift.render.html import furniture, docs
 
 
 def convert(html, *, url, mode, context=False):
     from types import SimpleNamespace
     tree = parse(html)
-    weigh(tree.root)
-    return SimpleNamespace(text=Converter(Addresses(url, tree.base)).render(tree.root))
+    order = weigh(tree.root)
+    furniture.drop_permalinks(order)
+    order=weigh(tree.root)
+    root = docs.content(tree, order)
+    return SimpleNamespace(text=Converter(Addresses(url, tree.base)).render(root))

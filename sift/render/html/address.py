@@ -12,7 +12,21 @@ _CONTROL = re.compile(r"[\x00-\x20\x7f]+")
 _TRIM = "".join(map(chr, range(0x21)))
 _TABS = re.compile(r"[\t\n\r]")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
-_KEPT = ("http:", "https:", "mailto:", "tel:", "ftp:", "ftps:", "magnet:", "news:", "irc:", "ircs:", "xmpp:", "geo:", "sms:")
+_KEPT = (
+    "http:",
+    "https:",
+    "mailto:",
+    "tel:",
+    "ftp:",
+    "ftps:",
+    "magnet:",
+    "news:",
+    "irc:",
+    "ircs:",
+    "xmpp:",
+    "geo:",
+    "sms:",
+)
 _UNSAFE = re.compile(r"[\s<>\"\\^`{|}]")
 _LONGEST = 8192  # characters: as long as a URL may be that Sift itself takes
 

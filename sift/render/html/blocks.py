@@ -18,9 +18,20 @@ _BLOCKS = (
     "hgroup legend main menu nav optgroup option p search section tbody td tfoot th thead tr caption noframes"
 ).split()
 _SPARED = frozenset("rp col colgroup button".split())
-_EMPHASIS = {"b": "**", "strong": "**", "i": "*", "em": "*", "var": "*", "dfn": "*", "del": "~~", "s": "~~", "strike": "~~"}
+_EMPHASIS = {
+    "b": "**",
+    "strong": "**",
+    "i": "*",
+    "em": "*",
+    "var": "*",
+    "dfn": "*",
+    "del": "~~",
+    "s": "~~",
+    "strike": "~~",
+}
 _CODE = frozenset("code tt kbd samp".split())
 _BIG = frozenset("p ul ol table pre blockquote dl h1 h2 h3 h4 h5 h6 section article hr".split())
+_SECTIONING = frozenset("h1 h2 h3 h4 h5 h6 section article".split())
 _HEADING_LONGEST = 400  # characters: what is longer is a page inside a heading that was never closed
 _SIGNATURE = ("sig ", "sig-object", " descname")
 _EXPONENT = frozenset("0123456789+-−n")
@@ -175,8 +186,12 @@ class Converter:
         writer = self.writer
         is_inside = bool(self._lists)
         writer.flush()
+        if _is_frame(node):
+            return writer.flush
         number = _number(node.attrs.get("start"), 1) if node.tag == "ol" else 0
-        is_loose = any(kid.tag in _BIG and kid.tag not in ("ul", "ol") for item in node.elements() for kid in item.elements())
+        is_loose = any(
+            kid.tag in _BIG and kid.tag not in ("ul", "ol") for item in node.elements() for kid in item.elements()
+        )
         self._lists.append(List(number, is_loose=is_loose))
         is_first = not is_inside or bool(writer.frames and not writer.frames[-1].is_used)
         if is_inside and not is_first:
@@ -192,6 +207,8 @@ class Converter:
     def item(self, node: Node) -> Handled:
         writer = self.writer
         writer.flush()
+        if node.parent is not None and _is_frame(node.parent):
+            return writer.flush
         if writer.is_one_line:
             writer.raw("• ")
             writer.ends_open = True
@@ -361,6 +378,13 @@ _HANDLERS: dict[str, Handler] = {
     "input": Converter.checkbox,
     "summary": Converter.summary,
 }
+
+
+def _is_frame(node: Node) -> bool:
+    """Whether a list only places things on the page: its items hold headings."""
+    if node.tag not in ("ul", "ol", "menu"):
+        return False
+    return any(kid.tag in _SECTIONING for item in node.elements() for kid in item.elements())
 
 
 def _number(said: str | None, default: int) -> int:

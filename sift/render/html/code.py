@@ -13,9 +13,15 @@ BLOCK_TAGS = frozenset("div p li tr table tbody ul ol pre section figure".split(
 _NUMBERS = re.compile(
     r" (?:\S*(?:linenos?|line-?numbers?|lineno|linenumber|ln-num|blob-num)|gutter|hljs-ln-n|rouge-gutter|line-number\S*) "
 )
-_BUTTONS = re.compile(r" (?:\S*(?:copy-?(?:btn|button|code)|clipboard|copybtn|btn-copy|code-copy)\S*|copy|toolbar|toolbar-item) ")
-_LANGUAGE = re.compile(r"(?:^|\s)(?:highlight-source-|highlight-text-|language-|lang-|brush:\s*|src-|code-)([a-z0-9+#][\w+#.-]*)")
-_AFTER = re.compile(r"(?:^|\s)(?:sourcecode|hljs|src|prettyprint|prism|rust|codehilite|syntax|highlight|code)\s+([a-z][\w+#-]*)")
+_BUTTONS = re.compile(
+    r" (?:\S*(?:copy-?(?:btn|button|code)|clipboard|copybtn|btn-copy|code-copy)\S*|copy|toolbar|toolbar-item) "
+)
+_LANGUAGE = re.compile(
+    r"(?:^|\s)(?:highlight-source-|highlight-text-|highlight-|language-|lang-|brush:\s*|src-|code-)([a-z0-9+#][\w+#.-]*)"
+)
+_AFTER = re.compile(
+    r"(?:^|\s)(?:sourcecode|hljs|src|prettyprint|prism|rust|codehilite|syntax|highlight|code)\s+([a-z][\w+#-]*)"
+)
 _NONE = frozenset(
     "default none text plain plaintext txt plain-text nohighlight no-highlight notranslate rouge toolbar code block "
     "source highlight highlighter-rouge numberlines line-numbers example snippet wrapper container hljs s-code-block "
@@ -94,7 +100,12 @@ def _is_line_by_line(root: Node):  # type: ignore[no-untyped-def]
         holder = only
     lines = [kid for kid in holder.elements() if kid.tag == "code" or " line " in kid.names()]
     between = any(isinstance(kid, str) and ("\n" in kid or kid.strip()) for kid in holder.kids)
-    if len(lines) < 2 or between or any(_ends_line(line) for line in lines[:-1]) or any(k.tag == "br" for k in holder.elements()):
+    if (
+        len(lines) < 2
+        or between
+        or any(_ends_line(line) for line in lines[:-1])
+        or any(k.tag == "br" for k in holder.elements())
+    ):
         return lambda node: False
     chosen = set(map(id, lines))
     return lambda node: id(node) in chosen

@@ -11,7 +11,16 @@ if TYPE_CHECKING:
     from sift.render.html.blocks import Converter
 
 WIDEST = 200  # columns; what a page says beyond is still there, in the last ones
-_LISTING = (" highlighttable ", " rouge-table ", " syntaxhighlighter ", " js-file-line-container ", " hljs-ln ", " highlight ", " crayon-table ", " lntable ")
+_LISTING = (
+    " highlighttable ",
+    " rouge-table ",
+    " syntaxhighlighter ",
+    " js-file-line-container ",
+    " hljs-ln ",
+    " highlight ",
+    " crayon-table ",
+    " lntable ",
+)
 _HEAVY = frozenset("h1 h2 h3 h4 h5 h6 form table article section iframe blockquote".split())
 _HEAVY_SIZE = 600  # characters in one cell that has blocks of its own: more likely a page's frame than data
 
@@ -57,8 +66,10 @@ def _is_gutter(cell: Node) -> bool:
     if code.is_beside_code(cell):
         return True
     text = text_of(cell, 20_000)
-    return bool(text) and all(word.rstrip(".:").isdigit() for word in text.split()) and (
-        cell.tag == "td" and any(node.tag == "pre" or "line" in node.names() for node in walk(cell))
+    return (
+        bool(text)
+        and all(word.rstrip(".:").isdigit() for word in text.split())
+        and (cell.tag == "td" and any(node.tag == "pre" or "line" in node.names() for node in walk(cell)))
     )
 
 

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 DEEPEST = 10  # nested lists and quotes that are indented; deeper ones stay at that depth
 _SPACE = re.compile(r"[ \t\n\r\f\xa0\u2000-\u200a\u202f\u205f\u3000]+")
 _SPECIAL = re.compile(r"[\\`*_\[\]<>&~]")
-_ESCAPED = re.compile(r"\\(?=[!-/:-@\[-`{-~])|[`*]|(?<![^\W_])_|_(?![^\W_])|\](?=\()|~(?=~)|<(?=[A-Za-z/!?])|&(?=#?\w{1,31};)")
+_ESCAPED = re.compile(
+    r"\\(?=[!-/:-@\[-`{-~])|[`*]|(?<![^\W_])_|_(?![^\W_])|\](?=\()|~(?=~)|<(?=[A-Za-z/!?])|&(?=#?\w{1,31};)"
+)
 _LINE_START = re.compile(r"^(?:(#{1,6}|[-+])(?= |$)|(>)|(\d{1,9})([.)])(?= |$)|((?:-{3,}|={3,}|={1,}) *$))")
 
 

@@ -1,0 +1,64 @@
+"""Where the content of a documentation, reference, question or listing page is; everything in it is kept.
+
+Articles are looked for elsewhere, with other eyes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sift.render.html import furniture
+from sift.render.html.tree import Node, Tree, walk, weigh
+
+Test = Callable[[Node, str], bool]
+_CONTAINERS: tuple[Test, ...] = (
+    lambda node, names: " markdown-body " in names,
+    lambda node, names: " mw-content-text " in names,
+    lambda node, names: " mainbar " in names,
+    lambda node, names: " apicontent " in names,
+    lambda node, names: node.attrs.get("role") == "main",
+    lambda node, names: node.tag == "main",
+    lambda node, names: node.tag == "article",
+    lambda node, names: " content " in names and " content " in f" {node.attrs.get('id', '').lower()} ",
+)
+_LEAST = 0.3  # of the page's text: a container that holds less is not the content
+
+
+def content(tree: Tree, order: list[Node]) -> Node:
+    """The element with the content; what is furniture in it is dropped."""
+    root = _container(tree.root, order)
+    furniture.drop_around_docs(list(walk(root)), root)
+    weigh(root)
+    return root
+
+
+def _container(body: Node, order: list[Node]) -> Node:
+    named = [(node, node.names()) for node in order if node.tag in ("main", "article", "div", "section", "td")]
+    least = max(100.0, _LEAST * (body.size - _menus(order)))
+    for test in _CONTAINERS:
+        found = [node for node, names in named if test(node, names)]
+        if not found:
+            continue
+        biggest = max(found, key=lambda node: node.size)
+        if biggest.size >= least and biggest.size >= 0.8 * _outer_size(found):
+            return biggest
+    return body
+
+
+def _menus(order: list[Node]) -> int:
+    return sum(node.size for node in order if node.tag in ("nav", "footer"))
+
+
+def _outer_size(found: list[Node]) -> int:
+    """The text of those that are not inside another of them."""
+    inside = set(map(id, found))
+    return sum(node.size for node in found if not _is_under(node, inside))
+
+
+def _is_under(node: Node, others: set[int]) -> bool:
+    above = node.parent
+    while above is not None:
+        if id(above) in others:
+            return True
+        above = above.parent
+    return False

@@ -1,0 +1,79 @@
+"""What stands around the content: menus, shares, comments, sign-ups, known by element, role and class.
+
+Where the content is, is decided elsewhere; whether a match goes is a question of how much it holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from sift.render.html.tree import Node
+
+_ALWAYS = frozenset("nav menu".split())
+_ROLES = frozenset("navigation banner contentinfo search menu menubar toolbar dialog alertdialog complementary tablist".split())
+_PERMALINK = re.compile(
+    r" (?:headerlink|permalink|anchorjs-link|header-anchor|heading-anchor|anchor-link|hash-link|heading-link|doc-anchor|"
+    r"mw-editsection|mark|anchor|paralink|sl-anchor-link|direct-link|self-link|selflink) "
+)
+_SIGNS = frozenset(["", "¶", "#", "§", "🔗", "★", "link", "permalink", "[link]", "⚓", "∞", "​"])
+
+# Words of a class, an id or a role, whole or with a prefix or suffix set off by - or _.
+_WORD = r"(?:^|[\s_-])(?:{})(?:$|[\s_-])"
+_DOCS = re.compile(
+    _WORD.format(
+        "sphinxsidebar\\w*|side-?bar|sidenav|side-nav|side-?menu|related|toc|tocs|table-of-contents|toc-container|"
+        "mw-editsection|mw-jump-link|jump-to-nav|navbox|noprint|printfooter|catlinks|bread-?crumbs?|"
+        "nav-?header|nav-?footer|top-?nav|bottom-?nav|sub-?nav|nav-?bar|nav-?list|skip-?nav|skip-?link|skip-to-\\w+|"
+        "footer|page-footer|site-footer|site-header|page-header|menu|main-?menu|mobile-?nav|edit-this-page|edit-page|"
+        "edit-link|improve|feedback|cookie\\w*|consent|copyright|prev-?next|pagination|pager|page-nav|share|social|"
+        "navigation|nosearch|searchbox|search-?bar|version-?switcher|language-?switcher|localnav|on-this-page|"
+        "inpagenav|js-vote-count|vote-?cell|votes?|post-menu|js-post-menu|banner|advert\\w*|ads?|newsletter|back-to-top|"
+        "backtotop|gtoc|alt-docs|sr-only|visually-?hidden|screen-reader-text|comments-link|file-navigation|"
+        "prevnext|rst-footer-buttons|theme-doc-breadcrumbs|pagination-nav|md-sidebar|md-header|md-footer|"
+        "headerbar|nav-wrapper|nav-chapters|sidebar-toggle|source-link|srclink|viewcode-link|toolbar|qtm|toplang|bottomlang"
+    )
+)
+_DOCS_IDS = frozenset("path up top page-header nav-bar preamble-nav".split())
+
+
+def drop_permalinks(order: Iterable[Node]) -> None:
+    """Takes off the small links by which headings are linked to."""
+    for node in order:
+        if node.tag in ("a", "span") and node.size <= 12 and (names := node.names()) and _PERMALINK.search(names):
+            if not node.kids or "mw-editsection" in names or _sign(node) in _SIGNS:
+                node.is_dropped = True
+        elif node.tag == "a" and 0 < node.size <= 2 and node.attrs.get("href", "").startswith("#") and _sign(node) in _SIGNS:
+            node.is_dropped = True
+        elif node.tag == "span" and "mw-editsection" in node.names():
+            node.is_dropped = True
+
+
+def _sign(node: Node) -> str:
+    return "".join(kid if isinstance(kid, str) else _sign_of_kid(kid) for kid in node.kids[:3]).strip().lower()
+
+
+def _sign_of_kid(kid: Node) -> str:
+    return "".join(text for text in kid.kids if isinstance(text, str))
+
+
+def drop_around_docs(order: list[Node], root: Node) -> None:
+    """Takes the furniture off a documentation page; what holds over a third of the text stays."""
+    most = root.size * 0.33
+    for node in order:
+        if node is root or node.is_dropped:
+            continue
+        if node.tag in _ALWAYS or node.attrs.get("role", "").lower() in _ROLES:
+            node.is_dropped = node.tag == "nav" or node.size <= most
+        elif node.size <= most and node.tag not in ("body", "main", "article") and _is_docs_furniture(node):
+            node.is_dropped = True
+
+
+def _is_docs_furniture(node: Node) -> bool:
+    tag = node.tag
+    if tag in ("footer", "form"):
+        return True
+    if tag in ("h1", "h2", "h3", "h4", "h5", "h6", "p", "code", "pre", "dt", "td", "th", "li", "tr", "table", "tbody"):
+        return tag == "p" and "topic-title" not in node.names() and " menu " in node.names()
+    names = node.names()
+    return bool(names) and bool(_DOCS.search(names))
