@@ -4,6 +4,7 @@ No threads, no HTTP, no cap written in the code.
 """
 
 from sift.dcache.batch import BatchTables
+from sift.dcache.content import BlobCache, ContentCache, partition
 from sift.dcache.records import (
     Admission,
     Cancellation,
@@ -24,8 +25,10 @@ from sift.dcache.store import Store
 __all__ = [
     "Admission",
     "BatchTables",
+    "BlobCache",
     "Cancellation",
     "Caps",
+    "ContentCache",
     "Finish",
     "Finished",
     "Gone",
@@ -37,4 +40,5 @@ __all__ = [
     "TargetRow",
     "Verdict",
     "Work",
+    "partition",
 ]

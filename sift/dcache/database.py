@@ -72,7 +72,7 @@ class Database:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._lock = threading.Lock()  # guards the connection, every count kept beside it, and the three fields below
-        self._closed = False
+        self.closed = False
         self._durable = True
         self.untidy = False  # rows were deleted since the last tidying
         self.write_failure: str | None = None  # why the last write failed; None once one has succeeded
@@ -105,8 +105,8 @@ class Database:
     def close(self) -> None:
         """Close once; whoever comes later gets `Stopping`."""
         with self._lock:
-            if not self._closed:
-                self._closed = True
+            if not self.closed:
+                self.closed = True
                 self._connection.close()
 
     def held(self, timeout_s: float) -> bool:
@@ -117,7 +117,7 @@ class Database:
         return not had
 
     def _sync(self, durable: bool) -> None:
-        if durable == self._durable or self._closed:
+        if durable == self._durable or self.closed:
             return
         with self._translated():
             self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
@@ -133,7 +133,7 @@ class Database:
                 self._connection.execute("COMMIT")
             except BaseException:
                 # SQLite ends the transaction by itself on some failures (a full disk is one).
-                if not self._closed and self._connection.in_transaction:
+                if not self.closed and self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
         self.untidy = self.untidy or transaction.deleted
@@ -141,7 +141,7 @@ class Database:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        if self._closed:
+        if self.closed:
             raise Stopping("the server is stopping; try again in a while")
         try:
             yield

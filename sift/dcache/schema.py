@@ -31,11 +31,23 @@ _BATCH = (
     "CREATE INDEX batch_job_ended ON batch_job (lease) WHERE status NOT IN ('queued', 'running')",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_BATCH,)
+# Bodies lie apart: a hit's bookkeeping and a revalidation rewrite the small row alone.
+_CACHES = (
+    """
+    CREATE TABLE cache_entry (
+        id INTEGER PRIMARY KEY, kind TEXT NOT NULL, key BLOB NOT NULL, used INTEGER NOT NULL, nbytes INTEGER NOT NULL,
+        fetched_at REAL NOT NULL, meta BLOB NOT NULL, UNIQUE (kind, key)
+    )
+    """,
+    "CREATE TABLE cache_body (id INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+    "CREATE INDEX cache_entry_used ON cache_entry (used)",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_BATCH, _CACHES)
 VERSION = len(MIGRATIONS)
 
 # What a database of this version must have; anything else that claims the version is not ours.
-TABLES = frozenset({"batch_job", "batch_target"})
+TABLES = frozenset({"batch_job", "batch_target", "cache_entry", "cache_body"})
 
 
 def migrate(connection: sqlite3.Connection) -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sift.clock import Clock
 from sift.dcache.batch import BatchTables
+from sift.dcache.content import BlobCache, ContentCache
 from sift.dcache.database import Database
+from sift.dcache.lru import LruTable
 from sift.dcache.opening import connect
 from sift.errors import StorageFailed
 
@@ -22,27 +23,33 @@ _DISK_FULL_BYTES = 1024 * 1024
 
 
 class Store:
-    """The database in `data_dir`: `batch` holds the jobs. Every method of its parts is one transaction.
+    """The database in `data_dir`: `batch` holds the jobs, `content` pages, `digest` what was made of them.
 
-    Any thread may call; one at a time gets through.
+    Every method of these parts is one transaction. Any thread may call; one at a time gets through.
     """
 
-    def __init__(self, database: Database, path: Path, clock: Clock) -> None:
+    def __init__(self, database: Database, path: Path, cache_bytes: int) -> None:
         self._database = database
         self._path = path
-        self._clock = clock
+        self._caches = LruTable(database, cache_bytes)
         self.batch = BatchTables(database)
+        self.content = ContentCache(self._caches)
+        self.digest = BlobCache(self._caches)
 
     @classmethod
-    def open(cls, path: Path, clock: Clock) -> Store:
+    def open(cls, path: Path, *, cache_bytes: int) -> Store:
         """The store in the file `path`, made (0600, its directory 0700) where it is missing.
+
+        `cache_bytes` is the budget that all caches share.
 
         Raises `StoreError` for what is damaged, newer, not Sift's or not writable; that file is left as it was.
         """
-        return cls(Database(connect(path)), path, clock)
+        return cls(Database(connect(path)), path, cache_bytes)
 
     def close(self) -> None:
         """Write the WAL home and close. Whoever calls later gets `Stopping`."""
+        if not self._database.closed:
+            self._caches.flush()
         self._database.close()
 
     def tidy(self) -> bool:
@@ -50,6 +57,7 @@ class Store:
 
         Costs nothing where nothing was deleted since the last time.
         """
+        self._caches.flush()
         if not self._database.untidy:
             return True
         with self._database.alone() as connection:

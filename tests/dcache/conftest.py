@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from sift.clock import Clock
 from sift.dcache import Admission, Caps, Finish, NewJob, Snapshot, Store
 
 TTL_S = 3600.0
+CACHE_BYTES = 1 << 20
 NOON = 1_800_000_000.0
 CAPS = Caps(jobs_per_caller=1, jobs_total=8)
 
@@ -29,9 +29,6 @@ class Hand:
     def pass_s(self, seconds: float) -> None:
         self.wall += seconds
         self.steady += seconds
-
-    def clock(self) -> Clock:
-        return Clock(lambda: self.wall, lambda: self.steady)
 
 
 @dataclass
@@ -86,8 +83,8 @@ def hand() -> Hand:
 
 
 @pytest.fixture
-def store(tmp_path: Path, hand: Hand) -> Iterator[Store]:
-    store = Store.open(tmp_path / "data" / "dcache.sqlite3", hand.clock())
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = Store.open(tmp_path / "data" / "dcache.sqlite3", cache_bytes=CACHE_BYTES)
     yield store
     store.close()
 
