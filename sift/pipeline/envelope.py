@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from sift.clock import rfc3339
-from sift.pipeline.work import Yield
+from sift.pipeline.messages import Yield
 from sift.target import Page, Target
 
 BESIDE_BYTES = 64 << 10

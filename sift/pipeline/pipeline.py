@@ -30,7 +30,7 @@ from sift.gate import Gate, Ticket
 from sift.guard import CheckedUrl, Guard
 from sift.logs import Log
 from sift.metrics import Metrics
-from sift.pipeline import envelope, work
+from sift.pipeline import envelope, messages
 from sift.target import Caller, Lane, Outcome, Page, Result, Target
 from sift.workers import Pool
 
@@ -120,9 +120,7 @@ class Pipeline:
         if not programs:
             return []
         try:
-            answer = self._pool.call(
-                f"{work.NAME}:check_programs", msgspec.msgpack.encode(programs), lane="interactive"
-            )
+            answer = self._pool.call(messages.CHECK_PROGRAMS, msgspec.msgpack.encode(programs), lane="interactive")
         except TargetError:
             return [""] * len(programs)  # no worker now, or it died of one: the target itself will tell
         return msgspec.msgpack.decode(answer, type=list[str])
@@ -159,15 +157,15 @@ class Pipeline:
 
         def refresh(page: Page) -> str | None:
             asked = (page.final_url, page.headers.get("content-type"), page.body[: 256 << 10])
-            found = self._pool.call(f"{work.NAME}:refresh", msgspec.msgpack.encode(asked), lane=lane.name)
+            found = self._pool.call(messages.REFRESH, msgspec.msgpack.encode(asked), lane=lane.name)
             return found.decode() or None
 
         return self._fetcher.get(target.url, deadline=deadline, slots=slots, known=known, refresh=refresh)
 
-    def _work(self, page: Page, target: Target, lane: Lane) -> work.Yield:
+    def _work(self, page: Page, target: Target, lane: Lane) -> messages.Yield:
         if not page.body:
-            return work.Yield(media_type=_bare(page.headers.get("content-type")))
-        wish = work.Wish(
+            return messages.Yield(media_type=_bare(page.headers.get("content-type")))
+        wish = messages.Wish(
             url=page.final_url,
             content_type=page.headers.get("content-type"),
             body=page.body,
@@ -180,8 +178,8 @@ class Pipeline:
             cap_bytes=self._config.fetch.output_cap_bytes,
             digest_chars=self._config.digest.max_chars,
         )
-        answer = self._pool.call(f"{work.NAME}:page", msgspec.msgpack.encode(wish), lane=lane.name)
-        done = msgspec.msgpack.decode(answer, type=work.Yield)
+        answer = self._pool.call(messages.PAGE, msgspec.msgpack.encode(wish), lane=lane.name)
+        done = msgspec.msgpack.decode(answer, type=messages.Yield)
         if done.refused is not None:
             refusal = _REFUSALS.get(done.refused)
             if refusal is None:

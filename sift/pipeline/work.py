@@ -1,4 +1,4 @@
-"""What a worker process does to one page: render, query, digest, cut; and the messages that carry it there and back.
+"""What a worker process does to one page: render, query, digest, cut.
 
 Pure: bytes to bytes, run by name through the worker pool. Nothing is fetched and nothing is stored here.
 
@@ -8,63 +8,19 @@ Pure: bytes to bytes, run by name through the worker pool. Nothing is fetched an
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from sift.digest import extract
 from sift.errors import Invalid, TargetError, TooLong, Unsupported
-from sift.render import Rendered, check_jq, query, refresh_target, render
+from sift.pipeline.messages import Passage, Wish, Yield
+from sift.render import query
+from sift.render.page import Rendered, refresh_target, render
 from sift.target import Page, Target
 
-NAME = "sift.pipeline.work"
 ESCAPE_ROOM_BYTES = 24 << 10
 """What escaping may add to a result's content in JSON, beyond the cap."""
 CUT_AT_LINE = 0.8
 """A cut goes back to a line's end where that keeps this share of what fits; else to a word's."""
-
-
-class Wish(msgspec.Struct, frozen=True):
-    """A page and what is wanted of it."""
-
-    url: str
-    content_type: str | None
-    body: bytes
-    mode: str
-    pages: str | None
-    jq: str | None
-    grep: str | None
-    question: str | None
-    context: bool
-    cap_bytes: int
-    digest_chars: int
-
-
-class Passage(msgspec.Struct, frozen=True):
-    """A passage that answers a question; `offset` counts characters into the page's whole text."""
-
-    text: str
-    score: float
-    offset: int
-
-
-class Yield(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What came of it: `text` is cut to the cap, `whole_bytes` tells its size before. Or a refusal, by its outcome."""
-
-    text: str = ""
-    whole_bytes: int = 0
-    truncated: bool = False
-    media_type: str = ""
-    kind: str = ""
-    title: str | None = None
-    pages: dict[str, Any] | None = None
-    grep: dict[str, int] | None = None
-    passages: tuple[Passage, ...] | None = None
-    context: dict[str, Any] | None = None
-    needs_browser: bool = False
-    refused: str | None = None
-    why: str = ""
-    hint: str | None = None
 
 
 _wish = msgspec.msgpack.Decoder(Wish)
@@ -94,7 +50,7 @@ def check_programs(payload: bytes) -> bytes:
 
 def _wrong_with(program: str) -> str:
     try:
-        check_jq(program)
+        query.check_jq(program)
     except Invalid as error:
         return str(error).removeprefix("invalid: ")
     return ""

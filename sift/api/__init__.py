@@ -1,0 +1,8 @@
+"""The HTTP door: parse, authorize, call, serialize. One blueprint an endpoint family, one error table.
+
+No business rule lives here.
+"""
+
+from sift.api.app import Services, create_app
+
+__all__ = ["Services", "create_app"]
