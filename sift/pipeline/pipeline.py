@@ -13,11 +13,10 @@ import msgspec
 
 from sift.clock import Clock, Deadline
 from sift.config import Config
-from sift.dcache import ContentCache
+from sift.dcache import ContentCache, partition
 from sift.errors import (
     Internal,
     Invalid,
-    StorageFailed,
     TargetError,
     TimedOut,
     TooLong,
@@ -140,15 +139,18 @@ class Pipeline:
         self, caller: Caller, target: Target, checked: CheckedUrl, lane: Lane, slots: _Slots
     ) -> tuple[Page, bool]:
         """The page, and whether it came from the cache or was confirmed to be what the cache holds."""
-        partition = self._partition(caller)
-        known = self._cached(partition, checked.url)
+        part = f"{partition(caller)} {self._policy}"
+        known = self._cache.get(part, checked.url)
         if known is not None and self._is_fresh(known, target):
             self._metrics.cache_requests_total.labels("content", "hit").inc()
             return replace(known, url=target.url), True
         self._metrics.cache_requests_total.labels("content", "stale" if known else "miss").inc()
         page = self._fetch(target, known if target.max_age_s != 0 else None, lane, slots)
         confirmed = known is not None and page.body is known.body
-        self._store(partition, checked.url, page)
+        if confirmed:
+            self._cache.touch(part, checked.url, page)
+        else:
+            self._store(part, checked.url, page)
         return page, confirmed
 
     def _fetch(self, target: Target, known: Page | None, lane: Lane, slots: _Slots) -> Page:
@@ -187,29 +189,16 @@ class Pipeline:
             raise refusal(done.why.removeprefix(f"{done.refused}: "), hint=done.hint)
         return done
 
-    def _partition(self, caller: Caller) -> str:
-        who = f"restricted:{caller.name}" if caller.restricted else "standard"
-        return f"{who} {self._policy}"
-
-    def _cached(self, partition: str, url: str) -> Page | None:
-        try:
-            return self._cache.get(partition, url)
-        except StorageFailed:
-            return None  # a cache that cannot be read costs a fetch, nothing more
-
     def _is_fresh(self, page: Page, target: Target) -> bool:
         ttl_s = self._config.cache.ttl_s
         limit_s = ttl_s if target.max_age_s is None else min(ttl_s, target.max_age_s)
         return limit_s > 0 and 0 <= self._clock.now() - page.fetched_at <= limit_s
 
-    def _store(self, partition: str, url: str, page: Page) -> None:
-        try:
-            if page.status == 200 and page.body and not _forbids_storing(page):
-                self._cache.put(partition, url, page)
-            else:
-                self._cache.delete(partition, url)
-        except StorageFailed as error:
-            self._log.fault("cache", error)
+    def _store(self, part: str, url: str, page: Page) -> None:
+        if page.status == 200 and page.body and not _forbids_storing(page):
+            self._cache.put(part, url, page)
+        else:
+            self._cache.delete(part, url)
 
 
 def _forbids_storing(page: Page) -> bool:

@@ -1,0 +1,153 @@
+"""The app factory: what every request goes through, and the blueprints behind it.
+
+An endpoint's own work is in its blueprint.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from flask import Flask, Request, Response, g, request
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
+
+from sift import errors
+from sift.api.errors import error_response, reason_of
+from sift.auth import Callers
+from sift.batch import Runner
+from sift.clock import Clock
+from sift.errors import RequestError, TargetError
+from sift.gate import MOST_WAITING
+from sift.guard import Guard
+from sift.logs import Log
+from sift.metrics import ENDPOINTS, OTHER, Metrics
+from sift.target import Caller, Lane, Result, Target
+
+LONG_POLLS = 4
+LONG_POLLS_PER_CALLER = 2
+SPARE_THREADS = 4
+"""Threads that no waiting request may take, so that health, submits and plain reads are answered at once."""
+_SANE_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+
+
+class FetchTarget(Protocol):
+    """One target, start to finish; raises `TargetError`."""
+
+    def __call__(self, caller: Caller, target: Target, lane: Lane) -> Result: ...
+
+
+@dataclass(slots=True)
+class Services:
+    """What the endpoints call. `callers` and `wait_s` are replaced by a reload; `stopping` is set once, at the end.
+
+    `troubles` answers what is wrong with the server, by name; nothing where it is well.
+    """
+
+    fetch_target: FetchTarget
+    check_programs: Callable[[list[str]], list[str]]
+    runner: Runner
+    guard: Guard
+    callers: Callers
+    metrics: Metrics
+    log: Log
+    clock: Clock
+    wait_s: float
+    threads: int
+    troubles: Callable[[], list[str]]
+    stopping: threading.Event = field(default_factory=threading.Event)
+    fetching: threading.BoundedSemaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Fetches in hand, waiting at gates and for workers included, leave threads for long polls and for the rest.
+        self.fetching = threading.BoundedSemaphore(max(1, self.threads - LONG_POLLS - SPARE_THREADS))
+
+    def check_running(self) -> None:
+        """Raises `Stopping` once the server is on its way out."""
+        if self.stopping.is_set():
+            raise errors.Stopping("the server is stopping; try again in a moment")
+
+
+def create_app(services: Services) -> Flask:
+    """The WSGI app over `services`; builds nothing else and starts nothing."""
+    from sift.api import batch, fetch, health
+
+    app = Flask("sift.api", static_folder=None)
+    app.url_map.strict_slashes = True
+    app.url_map.merge_slashes = False
+    app.before_request(lambda: _arrive(services))
+    app.after_request(lambda response: _leave(services, response))
+    app.register_error_handler(RequestError, _refuse)
+    app.register_error_handler(TargetError, _refuse)
+    app.register_error_handler(HTTPException, _refuse_http)
+    app.register_error_handler(Exception, lambda error: _refuse_fault(services, error))
+    for blueprint in (fetch.blueprint(services), batch.blueprint(services), health.blueprint(services)):
+        app.register_blueprint(blueprint)
+    return app
+
+
+def _arrive(services: Services) -> None:
+    g.began = services.clock.monotonic()
+    sent = request.headers.get("X-Request-Id", "")
+    g.request_id = sent if _SANE_ID.fullmatch(sent) else secrets.token_hex(8)
+    g.caller = None
+    g.reason = None
+    if request.path.startswith(("/v1/", "/v2/")):
+        g.caller = services.callers.authorize(request.headers.get("Authorization"))
+
+
+def _leave(services: Services, response: Response) -> Response:
+    response.headers["X-Request-Id"] = g.request_id
+    elapsed_s = services.clock.monotonic() - g.began
+    endpoint = endpoint_of(request)
+    services.metrics.request(endpoint, response.status_code, elapsed_s)
+    services.log.request(
+        g.caller,
+        request_id=g.request_id,
+        method=request.method if request.method in _METHODS else OTHER,
+        endpoint=endpoint,
+        code=response.status_code,
+        reason=g.reason,
+        elapsed_ms=int(elapsed_s * 1000),
+        nbytes=response.content_length or 0,
+    )
+    return response
+
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+def endpoint_of(request: Request) -> str:
+    """The route of a request, as metrics and log name it; `other` for a path that is none."""
+    rule = request.url_rule.rule.replace("<job_id>", "{id}") if request.url_rule else ""
+    return rule if rule in ENDPOINTS else OTHER
+
+
+def _refuse(error: Exception) -> Response:
+    assert isinstance(error, RequestError | TargetError)
+    g.reason = reason_of(error)
+    return error_response(error)
+
+
+def _refuse_http(error: Exception) -> Response:
+    """What the router itself refuses, in the words and the shape of all other errors."""
+    if isinstance(error, MethodNotAllowed):
+        allowed = ", ".join(sorted(error.valid_methods or ()))
+        response = _refuse(errors.MethodNotAllowed(f"{request.method[:20]} is not for this path; it takes {allowed}"))
+        response.headers["Allow"] = allowed
+        return response
+    if isinstance(error, NotFound):
+        return _refuse(errors.NotFound("no such path; GET /openapi.json lists all"))
+    return _refuse(errors.Malformed([errors.Place("", "a request that cannot be read; check its head")]))
+
+
+def _refuse_fault(services: Services, error: Exception) -> Response:
+    """The last resort for a fault of ours: its place for the log, nothing for the caller."""
+    services.log.fault("api", error, id=g.get("request_id", ""))
+    return _refuse(RequestError("a fault in Sift; the log of the server says where"))
+
+
+__all__ = ["MOST_WAITING", "FetchTarget", "Services", "create_app"]

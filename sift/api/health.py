@@ -1,0 +1,28 @@
+"""`/healthz` and `/metrics`: is it well, and how much of what. No token; both say nothing of anybody's pages."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response
+
+from sift.api.app import Services
+from sift.api.errors import json_response
+
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+def blueprint(services: Services) -> Blueprint:
+    """The endpoints over `services`."""
+    routes = Blueprint("health", __name__)
+
+    @routes.get("/healthz")
+    def healthz() -> Response:
+        troubles = services.troubles()
+        if troubles:
+            return json_response({"status": "failing", "troubles": troubles}, 503)
+        return json_response({"status": "ok"})
+
+    @routes.get("/metrics")
+    def metrics() -> Response:
+        return Response(services.metrics.exposition(), mimetype=None, content_type=METRICS_TYPE)
+
+    return routes
