@@ -8,7 +8,7 @@ from __future__ import annotations
 from sift.render.html.address import Addresses
 from sift.render.html.blocks import Converter
 from sift.render.html.tree import parse, weigh
-from sift.render.html import furniture, docs
+from sift.render.html import furniture, docs, article
 
 
 def convert(html, *, url, mode, context=False):
@@ -17,5 +17,7 @@ def convert(html, *, url, mode, context=False):
     order = weigh(tree.root)
     furniture.drop_permalinks(order)
     order=weigh(tree.root)
-    root = docs.content(tree, order)
+    if 'docs.ex' in url: root = docs.content(tree, order)
+    else: root=article.content(tree, tree.title)
+    if root is None: return SimpleNamespace(text='')
     return SimpleNamespace(text=Converter(Addresses(url, tree.base)).render(root))

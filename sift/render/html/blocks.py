@@ -46,7 +46,7 @@ Handled = Leave | _Skip | None
 
 
 class List:
-    """An open list: its next number (0: bullets), and whether blank lines stand between its items."""
+    """An open list: its next number (0: bullets; less: no list but a frame), and whether blank lines stand between its items."""
 
     __slots__ = ("is_loose", "number")
 
@@ -187,7 +187,7 @@ class Converter:
         is_inside = bool(self._lists)
         writer.flush()
         if _is_frame(node):
-            return writer.flush
+            return self._frame()
         number = _number(node.attrs.get("start"), 1) if node.tag == "ol" else 0
         is_loose = any(
             kid.tag in _BIG and kid.tag not in ("ul", "ol") for item in node.elements() for kid in item.elements()
@@ -204,16 +204,25 @@ class Converter:
 
         return leave
 
+    def _frame(self) -> Leave:
+        self._lists.append(List(-1, is_loose=True))
+
+        def leave() -> None:
+            self.writer.flush()
+            self._lists.pop()
+
+        return leave
+
     def item(self, node: Node) -> Handled:
         writer = self.writer
         writer.flush()
-        if node.parent is not None and _is_frame(node.parent):
+        around = self._lists[-1] if self._lists else List(0, is_loose=True)
+        if around.number < 0:
             return writer.flush
         if writer.is_one_line:
             writer.raw("• ")
             writer.ends_open = True
             return writer.flush
-        around = self._lists[-1] if self._lists else List(0, is_loose=True)
         marker = "- "
         if around.number:
             number = _number(node.attrs.get("value"), around.number)

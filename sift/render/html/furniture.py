@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from sift.render.html.tree import Node
+from sift.render.html.tree import Node, walk
 
 _ALWAYS = frozenset("nav menu".split())
 _ROLES = frozenset("navigation banner contentinfo search menu menubar toolbar dialog alertdialog complementary tablist".split())
@@ -77,3 +77,43 @@ def _is_docs_furniture(node: Node) -> bool:
         return tag == "p" and "topic-title" not in node.names() and " menu " in node.names()
     names = node.names()
     return bool(names) and bool(_DOCS.search(names))
+
+
+_ARTICLES = re.compile(
+    _WORD.format(
+        "comments?|comment-?list|comments-?area|comment-?respond|respond|disqus\\w*|disqus_thread|fb-comments|"
+        "related\\w*|recommend\\w*|recirc\\w*|read-?more|read-?next|readnext|more-?on|more-?from|more-?stories|most-?read|most-?popular|popular|trending|"
+        "side-?bar\\w*|widget\\w*|share\\w*|sharing|sharedaddy|social\\w*|addthis\\w*|addtoany\\w*|newsletter\\w*|subscri\\w+|sign-?up|"
+        "promo\\w*|sponsor\\w*|outbrain\\w*|taboola\\w*|zergnet\\w*|revcontent\\w*|ad|ads|advert\\w*|adsbygoogle|ad-?(?:slot|unit|container|wrapper|banner)|"
+        "by-?line\\w*|author-?\\w*|dateline|timestamp|post-?meta|entry-?meta|article-?meta|meta|meta-?data|published|pub-?date|"
+        "tags?|tag-?list|tagcloud|categor(?:y|ies)|cat-links|bread-?crumbs?|pagination|pager|post-?navigation|nav|navigation|nav-?bar|"
+        "copyright|cookies?\\w*|consent|gdpr|popup|modal|overlay|paywall|log-?in|footer|site-?header|page-?header|masthead|"
+        "toolbar|tools|rating|ratings|poll|print|email|jp-\\w+|print-only|sr-only|visually-?hidden|screen-reader-text|"
+        "hidden|noprint|skip-?link|player|video-?player|slideshow-?nav|donate|donation|feedback|menu|search|banner|bio|entry-footer|post-footer"
+    )
+)
+_ARTICLE_KEPT = frozenset("html body main article p blockquote pre code td th tr tbody table b i strong em".split())
+
+
+def drop_around_articles(order: list[Node], good: float) -> None:
+    """Takes the furniture off an article's page; what holds over 30 % of the running text stays, menus never do."""
+    most = good * 0.3
+    for node in order:
+        if node.is_dropped or node.tag in _ARTICLE_KEPT:
+            continue
+        if node.tag in _ALWAYS or node.attrs.get("role", "").lower() in _ROLES:
+            node.is_dropped = node.tag == "nav" or node.good <= most
+        elif node.good <= most and (node.tag in ("footer", "aside", "form") or _is_article_furniture(node)):
+            node.is_dropped = True
+
+
+def _is_article_furniture(node: Node) -> bool:
+    names = node.names()
+    return bool(names) and bool(_ARTICLES.search(names))
+
+
+def drop_inside_articles(root: Node, headline: str) -> None:
+    """Takes off what an article's body holds beside its text."""
+    for node in list(walk(root)):
+        if node.tag == "h1":
+            node.is_dropped = True

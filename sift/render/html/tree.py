@@ -26,10 +26,10 @@ class Node:
     """An element that readers see. `kids` are text and elements, in order.
 
     `size` is the number of visible characters, `linked` how many of them stand in links (both after `weigh`);
-    `good` is left to whoever looks for an article. `is_dropped` takes it, with all inside, off the page.
+    `good` and `is_inline` are left to whoever looks for an article. `is_dropped` takes it, with all inside, off the page.
     """
 
-    __slots__ = ("attrs", "good", "is_dropped", "kids", "linked", "parent", "size", "tag")
+    __slots__ = ("attrs", "good", "is_dropped", "is_inline", "kids", "linked", "parent", "size", "tag")
 
     def __init__(self, tag: str, attrs: dict[str, str], parent: Node | None) -> None:
         self.tag = tag
@@ -39,6 +39,7 @@ class Node:
         self.size = 0
         self.linked = 0
         self.good = 0.0
+        self.is_inline = False
         self.is_dropped = False
 
     def names(self) -> str:
