@@ -18,7 +18,7 @@ from sift.guard.url import BadUrl, CheckedUrl, read_url
 # will not delegate (internal, home, corp, mail); what routers, distributions and container hosts use.
 _LOCAL_SUFFIXES = (
     "localhost", "localdomain", "localdomain4", "localdomain6", "local", "internal", "intranet", "private",
-    "lan", "home", "corp", "mail", "home.arpa", "svc", "onion", "invalid",
+    "lan", "home", "corp", "mail", "home.arpa", "svc",
 )  # fmt: skip
 _LOCAL_NAMES = ("metadata.goog",)
 

@@ -1,0 +1,10 @@
+"""The wire: the one factory of outgoing connections, and what is fetched over them.
+
+No jobs and no SQL; whether an address may be dialled is the guard's, when it may be dialled the gate's.
+"""
+
+from sift.fetch.fetcher import Fetcher, Refresh, Slots
+from sift.fetch.lookup import Resolve
+from sift.fetch.wire import Dial
+
+__all__ = ["Dial", "Fetcher", "Refresh", "Resolve", "Slots"]
