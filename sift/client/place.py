@@ -1,0 +1,124 @@
+"""Where the server is and which token opens it: options, the environment, the `sift.toml` that `serve` would take.
+
+A token is never an argument, and is repeated in no message.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Mapping
+
+from sift.client.errors import NoPlace, NoToken
+from sift.client.wire import Address
+
+MAX_TOKEN_BYTES = 4096
+_ADVICE = "set $SIFT_TOKEN or $SIFT_TOKEN_FILE; sift token NAME makes a token for a caller of sift.toml"
+
+
+class Place:
+    """An address and the token for it."""
+
+    def __init__(self, address: Address, token: str) -> None:
+        self.address = address
+        self.token = token
+
+
+def find_place(
+    url: str | None,
+    token: str | None,
+    *,
+    token_file: str | None = None,
+    config: str | None = None,
+    plain_http: bool = False,
+    environ: Mapping[str, str],
+) -> Place:
+    """The place, from the arguments first, then `$SIFT_URL`, `$SIFT_TOKEN`, `$SIFT_TOKEN_FILE`, then `sift.toml`.
+
+    The token that a local server keeps in its data directory goes to this machine or to the address of
+    `sift.toml` alone. Raises `NoPlace`, or `NoToken` where none can be read.
+    """
+    local = _Local(config, environ)
+    url = url or environ.get("SIFT_URL")
+    address = Address(url or local.url())
+    if not (address.tls or address.is_this_host or plain_http):
+        raise NoPlace(f"{address}: the token would travel in clear; use https, or say --plain-http to send it anyway")
+    given = _checked(token, "the given token") if token else _given_token(token_file, environ)
+    return Place(address, given or _local_token(address, local, told=url is not None))
+
+
+def _given_token(token_file: str | None, environ: Mapping[str, str]) -> str | None:
+    if token_file:
+        return read_token(token_file)
+    if environ.get("SIFT_TOKEN"):
+        return _checked(environ["SIFT_TOKEN"], "$SIFT_TOKEN")
+    named = environ.get("SIFT_TOKEN_FILE")
+    return read_token(named) if named else None
+
+
+def _local_token(address: Address, local: _Local, *, told: bool) -> str:
+    if told and not address.is_this_host and str(address) != local.url():
+        raise NoToken(f"no token for {address}; {_ADVICE}")
+    path = local.token_file()
+    if not os.path.lexists(path):
+        raise NoToken(f"no token: {path} is not there (sift serve makes it where sift.toml names no caller); {_ADVICE}")
+    return read_token(path)
+
+
+def read_token(path: str) -> str:
+    """The token in a file that its owner alone may read. Raises `NoToken`, which says what to do."""
+    try:
+        with open(path, "rb") as file:
+            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+            text = file.read(MAX_TOKEN_BYTES + 1)
+    except (OSError, ValueError) as error:
+        why = (getattr(error, "strerror", None) or "not a path").lower()
+        raise NoToken(f"the token file {path} cannot be read ({why}); {_ADVICE}") from None
+    if mode & 0o077:
+        raise NoToken(f"the token file {path} is open to others (mode {mode:04o}); run chmod 600 on it")
+    return _checked(text.decode("latin-1"), f"the token file {path}")
+
+
+def _checked(text: str, where: str) -> str:
+    token = text.strip()
+    if not re.fullmatch(r"[!-~]{1,4096}", token, re.ASCII):
+        raise NoToken(f"{where} holds no token: one word of printable ASCII; {_ADVICE}")
+    return token
+
+
+class _Local:
+    """The server that `sift serve` would start here. The file is read once, and only when it is asked about."""
+
+    def __init__(self, config: str | None, environ: Mapping[str, str]) -> None:
+        self._config = config
+        self._environ = environ
+        self._found: tuple[str, str] | None = None
+
+    def url(self) -> str:
+        return self._read()[0]
+
+    def token_file(self) -> str:
+        return self._read()[1]
+
+    def _read(self) -> tuple[str, str]:
+        if self._found is None:
+            self._found = _from_config(self._config, self._environ)
+        return self._found
+
+
+def _from_config(option: str | None, environ: Mapping[str, str]) -> tuple[str, str]:
+    from sift.config import load  # 25 ms to import, and an environment that says all needs none of it
+    from sift.errors import ConfigError
+
+    try:
+        server = load(option, environ).server
+    except ConfigError as error:
+        raise NoToken(f"{error}; or set $SIFT_URL, and $SIFT_TOKEN or $SIFT_TOKEN_FILE (see sift token)") from None
+    if not server.port:
+        raise NoPlace("sift.toml: [server] port is 0, so the server's port is not known; set $SIFT_URL")
+    host = _NAME_OF_ANY.get(server.host, server.host)
+    return f"http://{f'[{host}]' if ':' in host else host}:{server.port}", os.path.join(server.data_dir, "token")
+
+
+_NAME_OF_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  (a client turns them into this host)
