@@ -1,0 +1,5 @@
+"""`python -m sift.cli`: the command where it is not installed."""
+
+from sift.cli import main
+
+main()

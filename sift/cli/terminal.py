@@ -1,0 +1,116 @@
+"""What goes to stdout and stderr, and how: whole, as UTF-8, and harmless where a terminal would obey it.
+
+Piped data is unaltered. On a terminal every character that could steer it, or hide or reorder text, is shown as
+an escape instead: ESC, BEL, the other controls of C0 and C1, bidirectional marks, line separators, tags.
+Messages are made harmless always, and are one line each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from typing import Any, TextIO
+
+_STEERING = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but tab and line feed, DEL, C1
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # bidirectional marks, embeddings, overrides, isolates
+    "\u2028\u2029\ufff9-\ufffb\U000e0000-\U000e007f"  # separators, annotations, tags
+    "\ud800-\udfff"
+)
+_UNSAFE = re.compile(f"[{_STEERING}]")
+_UNSAFE_IN_LINE = re.compile(f"[\t\n{_STEERING}]")
+
+
+def _visible(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def safe(text: str) -> str:
+    """`text` with every steering character made visible; tabs and line ends stay."""
+    return _UNSAFE.sub(_visible, text.replace("\r\n", "\n"))
+
+
+def line(text: str) -> str:
+    """`text` as one harmless line."""
+    return _UNSAFE_IN_LINE.sub(_visible, text)
+
+
+def _json_visible(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    code -= 0x10000
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:  # closed
+        return False
+
+
+def has_colour(stream: TextIO | None) -> bool:
+    """Whether colours may be used: a terminal that has them, and nobody who asked for none (no-color.org)."""
+    return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
+
+
+class ReaderGone(Exception):
+    """Whoever read our output has gone, as `| head` does. No `OSError`, since click ends the process on that."""
+
+
+def put(text: str) -> None:
+    """Data to stdout: `text` as it is; on a terminal harmless, and ended by a line end."""
+    if is_terminal(sys.stdout):
+        text = safe(text)
+        _write(sys.stdout, text if text.endswith("\n") or not text else text + "\n")
+    else:
+        _write(sys.stdout, text)
+
+
+def put_json(value: Any) -> None:
+    """Data to stdout as JSON: one line; on a terminal indented and harmless, and still JSON."""
+    if is_terminal(sys.stdout):
+        text = json.dumps(value, ensure_ascii=False, indent=2)
+        _write(sys.stdout, _UNSAFE.sub(_json_visible, text) + "\n")
+    else:
+        _write(sys.stdout, json_line(value))
+
+
+def json_line(value: Any) -> str:
+    """One line of JSON, with its line end."""
+    return json.dumps(value, ensure_ascii=False) + "\n"
+
+
+def say(text: str) -> None:
+    """A message to stderr: one harmless line that begins with the command's name."""
+    _write(sys.stderr, f"sift: {line(text)}\n")
+
+
+def draw(text: str) -> None:
+    """To stderr as it is: for what is made of harmless parts already."""
+    _write(sys.stderr, text)
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    """All of `text`, at once. Bytes are UTF-8 whatever the locale says, unless a terminal says otherwise."""
+    if stream is None:  # started with the descriptor closed
+        return
+    encoding = (stream.encoding if is_terminal(stream) else None) or "utf-8"
+    data = text.encode(encoding, "backslashreplace")
+    try:
+        stream.flush()
+        stream.buffer.write(data)
+        stream.buffer.flush()
+    except BrokenPipeError:
+        raise ReaderGone from None
+
+
+def hush() -> None:
+    """After a reader has gone: what is still buffered goes nowhere, and the interpreter's last flush finds peace."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
