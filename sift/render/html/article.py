@@ -7,14 +7,9 @@ from __future__ import annotations
 
 import re
 
-from sift.render.html import furniture
-from sift.render.html.tree import Node, Tree, text_of, walk, weigh
+from sift.render.html import furniture, pruning, running
+from sift.render.html.tree import Node, Tree, weigh
 
-_INLINE = frozenset(
-    "a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark math nobr q rp rt ruby s "
-    "samp small span strike strong sub sup time tt u var wbr".split()
-)
-_LEAST_RUN = 40  # characters of running text that speak for an article
 _BODY = re.compile(
     r"(?:^|[\s_-])(?:article-?body\w*|article-?text|article-?content\w*|entry-?content|post-?content|post-?body|story-?body\w*|"
     r"story-?text|story-?content|article__(?:body|content|text)|content-?body|body-?copy|body-?text|body-?content|"
@@ -24,44 +19,16 @@ _BODY = re.compile(
 )
 
 
-def score(root: Node) -> list[Node]:
-    """Sets `good`: the characters of running text outside of links, from `root` down; returns the elements in order."""
-    order = weigh(root)
-    for node in reversed(order):
-        own = own_linked = 0
-        good = 0.0
-        is_inline = node.tag in _INLINE
-        for kid in node.kids:
-            if isinstance(kid, str):
-                own += len(kid.strip())
-            elif kid.is_dropped:
-                continue
-            elif kid.is_inline:
-                own += kid.size
-                own_linked += kid.linked
-            else:
-                good += kid.good
-                is_inline = False
-        node.is_inline = is_inline
-        if node.tag == "a":
-            good = 0.0
-        elif not is_inline and own >= _LEAST_RUN:
-            good += max(0, own - 2 * own_linked)
-        node.good = good
-    return order
-
-
 def content(tree: Tree, headline: str) -> Node | None:
     """The element with the article, furniture in it dropped; None where no running text is found."""
     body = tree.root
-    order = score(body)
-    if body.good < _LEAST_RUN:
+    order = running.score(body)
+    if body.good < running.LEAST:
         return None
     furniture.drop_around_articles(order, body.good)
-    order = score(body)
+    order = running.score(body)
     root = _descend(_start(order, body))
-    furniture.drop_inside_articles(root, headline)
-    score(root)
+    pruning.prune(root, headline)
     return root
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from sift.render.html import code, maths, tables
 from sift.render.html.address import Addresses
 from sift.render.html.tree import Node, text_of
-from sift.render.html.writer import Writer, span
+from sift.render.html.writer import Writer, span, target
 
 Leave = Callable[[], None]
 _BLOCKS = (
@@ -310,8 +310,11 @@ class Converter:
         source = self.addresses.of(attrs.get("src")) or self.addresses.of(attrs.get("data-src"))
         if not source or self._in_heading or attrs.get("width") in ("0", "1") or attrs.get("height") in ("0", "1"):
             return SKIP
-        if alt or _is_in(node, "figure"):
-            self.writer.raw(f"![{alt}]({source.replace('(', '%28').replace(')', '%29')})")
+        caption = " ".join(attrs.get("data-caption", "").replace("[", "(").replace("]", ")").replace('"', "”").split())
+        words = alt or caption
+        said = f' "{caption}"' if caption and caption != words else ""
+        if words or _is_in(node, "figure"):
+            self.writer.raw(f"![{words}]({target(source)}{said})")
         return SKIP
 
     def math(self, node: Node) -> Handled:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from sift.render.html.tree import Node, walk
+from sift.render.html.tree import Node
 
 _ALWAYS = frozenset("nav menu".split())
 _ROLES = frozenset("navigation banner contentinfo search menu menubar toolbar dialog alertdialog complementary tablist".split())
@@ -34,7 +34,6 @@ _DOCS = re.compile(
         "headerbar|nav-wrapper|nav-chapters|sidebar-toggle|source-link|srclink|viewcode-link|toolbar|qtm|toplang|bottomlang"
     )
 )
-_DOCS_IDS = frozenset("path up top page-header nav-bar preamble-nav".split())
 
 
 def drop_permalinks(order: Iterable[Node]) -> None:
@@ -81,15 +80,21 @@ def _is_docs_furniture(node: Node) -> bool:
 
 _ARTICLES = re.compile(
     _WORD.format(
-        "comments?|comment-?list|comments-?area|comment-?respond|respond|disqus\\w*|disqus_thread|fb-comments|"
-        "related\\w*|recommend\\w*|recirc\\w*|read-?more|read-?next|readnext|more-?on|more-?from|more-?stories|most-?read|most-?popular|popular|trending|"
-        "side-?bar\\w*|widget\\w*|share\\w*|sharing|sharedaddy|social\\w*|addthis\\w*|addtoany\\w*|newsletter\\w*|subscri\\w+|sign-?up|"
-        "promo\\w*|sponsor\\w*|outbrain\\w*|taboola\\w*|zergnet\\w*|revcontent\\w*|ad|ads|advert\\w*|adsbygoogle|ad-?(?:slot|unit|container|wrapper|banner)|"
-        "by-?line\\w*|author-?\\w*|dateline|timestamp|post-?meta|entry-?meta|article-?meta|meta|meta-?data|published|pub-?date|"
-        "tags?|tag-?list|tagcloud|categor(?:y|ies)|cat-links|bread-?crumbs?|pagination|pager|post-?navigation|nav|navigation|nav-?bar|"
-        "copyright|cookies?\\w*|consent|gdpr|popup|modal|overlay|paywall|log-?in|footer|site-?header|page-?header|masthead|"
-        "toolbar|tools|rating|ratings|poll|print|email|jp-\\w+|print-only|sr-only|visually-?hidden|screen-reader-text|"
-        "hidden|noprint|skip-?link|player|video-?player|slideshow-?nav|donate|donation|feedback|menu|search|banner|bio|entry-footer|post-footer"
+        "comments?|comment-?list|comments-?area|comment-?respond|respond|disqus\\w*|fb-comments|replies|"
+        "related\\w*|recommend\\w*|recirc\\w*|read-?more|read-?next|read-?also|more-?on|more-?from|more-?stories|more-?news|"
+        "more-?posts|more-?links|more-?articles|most-?read|most-?popular|popular|trending|trend|latest|"
+        "next-?prev|prev-?next|next-?article|next-?post|prev-?post|up-?next|"
+        "side-?bar\\w*|widgets?|share\\w*|sharing|sharedaddy|social\\w*|addthis\\w*|addtoany\\w*|wabtn\\w*|whatsapp|"
+        "newsletter\\w*|subscri\\w+|sign-?up|call-?to-?action|cta|callout|"
+        "promo\\w*|sponsor\\w*|outbrain\\w*|taboola\\w*|zergnet\\w*|revcontent\\w*|ad|ads|advert\\w*|adsbygoogle|"
+        "ad-?(?:slot|unit|container|wrapper|banner)|by-?line\\w*|author-?(?:bio|info|box|card|details|name|meta|block|image|wrap)?|"
+        "authors?|attribution|trust-?badge\\w*|dateline|timestamp|post-?meta|entry-?meta|article-?meta|meta|meta-?data|"
+        "published|pub-?date|publish-?date|post-?date|entry-?date|article-?date|date|tags?|tag-?list|tagcloud|categor(?:y|ies)|cat-links|bread-?crumbs?|"
+        "pagination|pager|post-?navigation|nav|navigation|nav-?bar|copyright|cookies?\\w*|consent|gdpr|popup|pop-?over|modal|"
+        "overlay|tool-?tip|hover-?card|rollover-block|paywall|log-?in|footer|site-?header|page-?header|masthead|"
+        "toolbar|tools|ratings?|poll|print|jp-\\w+|print-only|sr-only|visually-?hidden|screen-reader-text|"
+        "hidden|noprint|skip-?link|player|video-?player|donat\\w+|feedback|menu|search|banner|bio|disclaimer|disclosure|"
+        "galler(?:y|ies)|resgallery\\w*|slide-?show|carousel|slider|lightbox|embedded|pull-?quote|teasers?|tease"
     )
 )
 _ARTICLE_KEPT = frozenset("html body main article p blockquote pre code td th tr tbody table b i strong em".split())
@@ -111,9 +116,3 @@ def _is_article_furniture(node: Node) -> bool:
     names = node.names()
     return bool(names) and bool(_ARTICLES.search(names))
 
-
-def drop_inside_articles(root: Node, headline: str) -> None:
-    """Takes off what an article's body holds beside its text."""
-    for node in list(walk(root)):
-        if node.tag == "h1":
-            node.is_dropped = True

@@ -19,6 +19,7 @@ UNREAD = frozenset(
 HEAD = frozenset("head meta link title base".split())
 _UNSEEN_STYLE = re.compile(r"(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))", re.I)
 _MATH = re.compile(r"math|katex|mjx", re.I)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NOSCRIPT_KEPT = 4096  # characters: enough to tell what a page asks for
 
 
@@ -26,10 +27,11 @@ class Node:
     """An element that readers see. `kids` are text and elements, in order.
 
     `size` is the number of visible characters, `linked` how many of them stand in links (both after `weigh`);
-    `good` and `is_inline` are left to whoever looks for an article. `is_dropped` takes it, with all inside, off the page.
+    `own` (characters of text directly in this block), `own_linked`, `good` and `is_inline` are left to whoever looks
+    for an article. `is_dropped` takes it, with all inside, off the page.
     """
 
-    __slots__ = ("attrs", "good", "is_dropped", "is_inline", "kids", "linked", "parent", "size", "tag")
+    __slots__ = ("attrs", "good", "is_dropped", "is_inline", "kids", "linked", "own", "own_linked", "parent", "size", "tag")
 
     def __init__(self, tag: str, attrs: dict[str, str], parent: Node | None) -> None:
         self.tag = tag
@@ -38,15 +40,20 @@ class Node:
         self.kids: list[Node | str] = []
         self.size = 0
         self.linked = 0
+        self.own = 0
+        self.own_linked = 0
         self.good = 0.0
         self.is_inline = False
         self.is_dropped = False
 
     def names(self) -> str:
-        """Class, id and role, lower case, with a space on both sides; empty where there is none."""
+        """Class, id and role, `camelCase` as `camel-case`, a space on both sides; empty where there is none."""
         attrs = self.attrs
         found = f"{attrs.get('class', '')} {attrs.get('id', '')} {attrs.get('role', '')}"
-        return f" {found.lower()} " if len(found) > 2 else ""
+        if len(found) == 2:
+            return ""
+        lower = found.lower()
+        return f" {lower} " if lower == found else f" {_CAMEL.sub('-', found).lower()} "
 
     def elements(self) -> Iterator[Node]:
         """The element kids that are still on the page."""

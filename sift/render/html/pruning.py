@@ -1,0 +1,164 @@
+"""What an article's body holds beside its text: captions, promotions, dates, its headline again, comments.
+
+Which element is the body was decided before.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sift.render.html import running
+from sift.render.html.tree import Node, text_of, walk
+
+HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
+_CAPTION = re.compile(r"[\s_-](?:\w*captions?\w*|credits?|photo-?credit|image-?credit|wp-caption-text|legend|cutline)[\s_-]")
+_PROMO = re.compile(
+    r"^\W*(?:related|read (?:more|next|also|full|the full)|also (?:read|see|on)|more (?:from|on|about|great|stories|coverage|news|in)|see also|see more|"
+    r"you (?:may|might)(?: also)? (?:like|enjoy|be interested)|recommended|trending|most (?:popular|read)|"
+    r"don['’]t miss|up next|next article|popular (?:now|stories)|latest (?:news|stories)|further reading|watch(?: now| more)?:|"
+    r"click here|sign up|subscribe|follow (?:us|me|\w+ on)|get (?:the latest|access)|download (?:the|our)|join (?:us|our)|"
+    r"share (?:this|on)|advertisement|sponsored|leggi anche|ti potrebbe|lee (?:también|tambien|más)|te puede interesar|"
+    r"leia (?:também|mais|ainda)|veja também|lire aussi|à lire|lesen sie (?:auch|mehr)|mehr zum|siehe auch|das könnte|"
+    r"lees ook|läs (?:också|mer)|les også|czytaj (?:też|także)|zobacz też|czytaj więcej|читайте также|читать также|смотрите также|"
+    r"читайте|самые популярные|похожие|вам может|по теме|baca juga|xem thêm|関連|あわせて読みたい|相关|相關|延伸阅读|推荐阅读|관련|추천|"
+    r"इसे भी|यह भी|اقرأ أيضا|إقرأ أيضا|להמשך קריאה)",
+    re.I,
+)
+_COMMENTS = re.compile(
+    r"^\W*(?:\d+ )?(?:comments?|leave a (?:comment|reply)|post a comment|add a comment|join the (?:conversation|discussion)|"
+    r"comentarios|comentários|deja un(?:a respuesta| comentario)|deixe (?:um comentário|uma resposta)|commentaires?|laisser un commentaire|"
+    r"kommentare?|schreibe einen kommentar|commenti|lascia un commento|reacties|комментарии|добавить (?:отзыв|комментарий)|отзывы|"
+    r"оставить комментарий|コメント|コメントを残す|评论|发表评论|留言|댓글|komentar|tinggalkan (?:balasan|komentar))\W*(?:\(?\d+\)?)?\W*$",
+    re.I,
+)
+_DATE = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}:\d\d\b|\d{1,2}[./]\d{1,2}[./]\d{2,4}|^\W*\d+\W*$")
+_SENTENCE_END = re.compile(r"[.!?…。！？:»”\"')]\s*$")
+_LONGEST_SIGN = 200  # characters of a line that may be a promotion
+
+
+def prune(root: Node, headline: str) -> None:
+    """Drops them."""
+    attach_captions(root)
+    _drop_headline(root, headline)
+    running.score(root)
+    blocks = [node for node in walk(root) if not node.is_inline and node.own and node is not root]
+    texts = {id(node): text_of(node, 400) for node in blocks if node.own <= _LONGEST_SIGN}
+    _cut_comments(blocks, texts)
+    _drop_promotions(blocks, texts)
+    _drop_ends(blocks, texts)
+    _drop_empty_headings(root)
+    running.score(root)
+
+
+def attach_captions(root: Node) -> None:
+    """A caption becomes the text of its image; where there is no image that could be shown, it goes."""
+    for node in list(walk(root)):
+        if node.size > 1200 or node.tag in HEADINGS or node.is_dropped:
+            continue
+        if node.tag == "figcaption" or (node.tag in ("p", "div", "span", "small", "cite", "em", "dd") and _CAPTION.search(node.names())):
+            image = _image_of(node)
+            if image is not None:
+                text = text_of(node, 1200)
+                image.attrs["data-caption"] = f"{image.attrs.get('data-caption', '')} {text}".strip()
+            node.is_dropped = True
+
+
+def _image_of(caption: Node) -> Node | None:
+    above = caption.parent
+    for _ in range(4):
+        if above is None or above.size > caption.size + 60:
+            return None
+        found = next((node for node in walk(above) if node.tag == "img"), None)
+        if found is not None:
+            return found
+        above = above.parent
+    return None
+
+
+def key(text: str) -> str:
+    """The letters and digits of a text, for comparing."""
+    return "".join(character for character in text.lower() if character.isalnum())
+
+
+def _drop_headline(root: Node, headline: str) -> None:
+    """The headline is the page's title: in the text it is dropped, where it stands before the text."""
+    wanted = key(headline)
+    is_first = True
+    for node in list(walk(root)):
+        if node.own >= running.LEAST and node.tag not in HEADINGS and not node.is_inline:
+            is_first = False
+        if node.tag in HEADINGS and node.size < 300:
+            said = key(text_of(node))
+            if (node.tag == "h1" and is_first) or (len(said) > 10 and wanted and (said == wanted or (is_first and said in wanted))):
+                node.is_dropped = True
+                is_first = is_first and node.tag != "h1"
+
+
+def _cut_comments(blocks: list[Node], texts: dict[int, str]) -> None:
+    """From the heading of the comments on, nothing is the article's."""
+    total = sum(node.own for node in blocks) or 1
+    before = 0
+    is_cut = False
+    for node in blocks:
+        before += node.own
+        if not is_cut and before > total * 0.4 and node.own < 60 and _COMMENTS.match(texts.get(id(node), "x")):
+            is_cut = True
+        if is_cut:
+            node.is_dropped = True
+
+
+def _drop_promotions(blocks: list[Node], texts: dict[int, str]) -> None:
+    is_after_sign = False
+    for node in blocks:
+        text = texts.get(id(node))
+        if text is None or node.is_dropped:
+            is_after_sign = False
+            continue
+        is_all_link = node.own_linked >= 0.8 * node.own
+        is_sign = bool(_PROMO.match(text))
+        if is_sign and (node.own_linked or node.tag in HEADINGS or node.own < 40):
+            node.is_dropped = True
+            is_after_sign = True
+        elif is_all_link and (is_after_sign or (node.own >= 20 and node.tag not in ("li", "td", "th", "dd", "dt") and node.tag not in HEADINGS)):
+            node.is_dropped = True
+        elif not is_all_link:
+            is_after_sign = False
+
+
+def _drop_ends(blocks: list[Node], texts: dict[int, str]) -> None:
+    """Short lines before the first and after the last running text: dates, names, links."""
+    left = [node for node in blocks if not node.is_dropped]
+    long = [place for place, node in enumerate(left) if node.own - 2 * node.own_linked >= 2 * running.LEAST and node.tag not in HEADINGS]
+    if not long:
+        return
+    for node in left[: long[0]]:
+        text = texts.get(id(node), "x" * 300)
+        if len(text) < 80 and (_DATE.search(text) or node.own_linked * 2 > node.own) and not _SENTENCE_END.search(text):
+            node.is_dropped = True
+    for node in left[long[-1] + 1 :]:
+        text = texts.get(id(node), "")
+        if text and (node.own_linked * 2 > node.own or (node.tag in HEADINGS)):
+            node.is_dropped = True
+
+
+def _drop_empty_headings(root: Node) -> None:
+    """A heading whose part was dropped says nothing."""
+    pending: list[Node] = []
+    seen_dropped = False
+    for parent in walk(root):
+        pending = []
+        seen_dropped = False
+        for kid in parent.kids:
+            if isinstance(kid, str):
+                if kid.strip():
+                    pending, seen_dropped = [], False
+            elif kid.tag in HEADINGS and not kid.is_dropped:
+                if pending and seen_dropped:
+                    pending[-1].is_dropped = True
+                pending, seen_dropped = [kid], False
+            elif kid.is_dropped:
+                seen_dropped = seen_dropped or bool(kid.size)
+            elif kid.size:
+                pending, seen_dropped = [], False
+        if pending and seen_dropped:
+            pending[-1].is_dropped = True
