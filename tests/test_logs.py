@@ -1,0 +1,121 @@
+import io
+import json
+import logging
+import sys
+import threading
+import warnings
+
+import pytest
+
+from sift.config import LogConfig
+from sift.logs import Log, silence_libraries, where
+from sift.target import BATCH, Caller, Lane
+
+STANDARD, RESTRICTED = Caller("alice"), Caller("vault", restricted=True)
+
+
+def log_of(level: str = "info", kind: str = "text") -> tuple[Log, io.StringIO]:
+    stream = io.StringIO()
+    return Log(LogConfig(level=level, format=kind), stream), stream
+
+
+def target_line(caller: Caller, lane: Lane, kind: str = "json") -> dict[str, object]:
+    log, stream = log_of(kind=kind)
+    log.target(caller, lane, "upstream_4xx", status=404, elapsed_ms=12, nbytes=3, host="secret.example")
+    found: dict[str, object] = json.loads(stream.getvalue())
+    return found
+
+
+def test_an_interactive_line_of_a_standard_caller_names_the_host() -> None:
+    line = target_line(STANDARD, Lane())
+
+    assert line["host"] == "secret.example"
+    assert (line["caller"], line["outcome"], line["status"], line["ms"], line["bytes"]) == (
+        "alice",
+        "upstream_4xx",
+        404,
+        12,
+        3,
+    )
+
+
+def test_a_batch_line_carries_job_and_idx_and_no_host_for_anybody() -> None:
+    line = target_line(STANDARD, Lane(BATCH, job_id="j1", idx=4))
+
+    assert (line["job"], line["idx"]) == ("j1", 4)
+    assert "secret" not in json.dumps(line)
+
+
+def test_a_restricted_callers_line_says_failed_and_no_more() -> None:
+    line = target_line(RESTRICTED, Lane())
+
+    assert (line["outcome"], line["status"], line["host"]) == ("failed", None, None)
+
+
+def test_a_value_from_outside_cannot_break_a_line() -> None:
+    log, stream = log_of()
+
+    log.target(STANDARD, Lane(), "ok", status=200, elapsed_ms=1, nbytes=1, host="a\nfake line\x1b[31m\u202e\x85")
+
+    text = stream.getvalue()
+    assert text.count("\n") == 1
+    assert text[:-1].isprintable()
+
+
+def test_a_fault_is_type_and_place() -> None:
+    try:
+        raise ValueError("token=hunter2")
+    except ValueError as error:
+        assert where(error).startswith("ValueError at test_logs.py:")
+
+
+@pytest.fixture
+def silenced() -> io.StringIO:
+    log, stream = log_of(level="debug")
+    undo = silence_libraries(log)
+    yield stream  # type: ignore[misc]
+    undo()
+
+
+def test_libraries_say_nothing_but_where_they_failed(silenced: io.StringIO, capfd: pytest.CaptureFixture[str]) -> None:
+    library = logging.getLogger("urllib3.connectionpool")
+    library.setLevel(logging.DEBUG)
+
+    library.debug("GET secret.example/path?token=1")
+    library.warning("retrying secret.example")
+    try:
+        raise OSError("secret.example refused")
+    except OSError:
+        library.exception("secret.example failed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.warn("secret.example is odd", stacklevel=1)
+
+    assert "OSError at test_logs.py" in silenced.getvalue()
+    assert "secret" not in silenced.getvalue()
+    assert capfd.readouterr() == ("", "")
+    library.setLevel(logging.NOTSET)
+
+
+def test_an_uncaught_exception_is_type_and_place(silenced: io.StringIO, capfd: pytest.CaptureFixture[str]) -> None:
+    def fail() -> None:
+        raise RuntimeError("secret")
+
+    thread = threading.Thread(target=fail, name="failing")
+    thread.start()
+    thread.join()
+    try:
+        fail()
+    except RuntimeError as error:
+        sys.excepthook(RuntimeError, error, error.__traceback__)
+
+    assert silenced.getvalue().count("RuntimeError at test_logs.py") == 2
+    assert "secret" not in silenced.getvalue()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_stream_that_is_gone_costs_the_line_and_no_more() -> None:
+    log, stream = log_of()
+    stream.close()
+
+    log.event("started")
