@@ -105,6 +105,8 @@ def to_text(body: bytes, name: str) -> str:
     """`body` decoded by the WHATWG encoding `name`; what does not decode becomes U+FFFD. Never fails."""
     found = webencodings.lookup(name)
     codec = found.codec_info.name if found else name
+    if name == "gbk":  # WHATWG: the decoder of gb18030, which has more
+        codec = "gb18030"
     if name == "euc-jp":
         return _euc_jp(body)
     if name in _MULTI_BYTE:

@@ -216,7 +216,7 @@ def _ideographic_order(sample: bytes) -> str | None:
         return None
     for name in ("utf-16le", "utf-16be"):
         text = sample.decode(name, "replace")
-        if _IDEOGRAPHIC.fullmatch(text) and 10 * len(_KANA_OR_SIGN.findall(text)) >= len(text):
+        if _IDEOGRAPHIC.fullmatch(text) and 20 * len(_KANA_OR_SIGN.findall(text)) >= len(text):
             return name
     return None
 
@@ -256,7 +256,7 @@ def _textual(named: str, media_type: str, body: bytes) -> str:
     if named == UNSUPPORTED:
         return _sniffed(body)
     if named in {XML, FEED}:
-        return HTML if looks_html(body) else _xml_kind(body)
+        return _xml_kind(body)
     if named == HTML and _XML_HEAD.match(_start(body)) and _xml_kind(body) == FEED:
         return FEED
     if media_type in {"text/html", "text/plain", "text/javascript", "application/javascript"} and _is_json(body):
@@ -277,6 +277,8 @@ def _sniffed(body: bytes) -> str:
 
 def _xml_kind(body: bytes) -> str:
     name, attributes = _root(_start(body))
+    if name == b"html":
+        return HTML
     if name == b"rss" or (name == b"feed" and b"atom" in attributes.lower()) or name == b"rdf":
         return FEED
     return XML
