@@ -13,11 +13,15 @@ from sift.render.html import furniture, docs, article
 
 def convert(html, *, url, mode, context=False):
     from types import SimpleNamespace
+
     tree = parse(html)
     order = weigh(tree.root)
     furniture.drop_permalinks(order)
-    order=weigh(tree.root)
-    if 'docs.ex' in url: root = docs.content(tree, order)
-    else: root=article.content(tree, tree.title)
-    if root is None: return SimpleNamespace(text='')
+    order = weigh(tree.root)
+    if "docs.ex" in url:
+        root = docs.content(tree, order)
+    else:
+        root = article.content(tree, tree.title)
+    if root is None:
+        return SimpleNamespace(text="")
     return SimpleNamespace(text=Converter(Addresses(url, tree.base)).render(root))

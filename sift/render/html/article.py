@@ -27,6 +27,8 @@ def content(tree: Tree, headline: str) -> Node | None:
         return None
     furniture.drop_around_articles(order, body.good)
     order = running.score(body)
+    furniture.drop_other_articles(order, furniture.key(headline))
+    order = running.score(body)
     root = _descend(_start(order, body))
     pruning.prune(root, headline)
     return root
@@ -49,4 +51,15 @@ def _descend(node: Node) -> Node:
         share = kid.good / node.good
         if share < 0.75 and not (share >= 0.45 and _BODY.search(kid.names())):
             return node
+        if share < 0.97 and _has_twin(node, kid):
+            return node
         node = kid
+
+
+def _has_twin(node: Node, kid: Node) -> bool:
+    """Whether another part of the text is built like this one: the two belong together."""
+    name = (kid.tag, kid.attrs.get("class"))
+    return any(
+        other is not kid and other.good >= 3 * running.LEAST and (other.tag, other.attrs.get("class")) == name
+        for other in node.elements()
+    )

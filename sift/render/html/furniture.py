@@ -8,10 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from sift.render.html.tree import Node
+from sift.render.html.tree import Node, text_of
 
+HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
 _ALWAYS = frozenset("nav menu".split())
-_ROLES = frozenset("navigation banner contentinfo search menu menubar toolbar dialog alertdialog complementary tablist".split())
+_ROLES = frozenset(
+    "navigation banner contentinfo search menu menubar toolbar dialog alertdialog complementary tablist".split()
+)
 _PERMALINK = re.compile(
     r" (?:headerlink|permalink|anchorjs-link|header-anchor|heading-anchor|anchor-link|hash-link|heading-link|doc-anchor|"
     r"mw-editsection|mark|anchor|paralink|sl-anchor-link|direct-link|self-link|selflink) "
@@ -42,7 +45,12 @@ def drop_permalinks(order: Iterable[Node]) -> None:
         if node.tag in ("a", "span") and node.size <= 12 and (names := node.names()) and _PERMALINK.search(names):
             if not node.kids or "mw-editsection" in names or _sign(node) in _SIGNS:
                 node.is_dropped = True
-        elif node.tag == "a" and 0 < node.size <= 2 and node.attrs.get("href", "").startswith("#") and _sign(node) in _SIGNS:
+        elif (
+            node.tag == "a"
+            and 0 < node.size <= 2
+            and node.attrs.get("href", "").startswith("#")
+            and _sign(node) in _SIGNS
+        ):
             node.is_dropped = True
         elif node.tag == "span" and "mw-editsection" in node.names():
             node.is_dropped = True
@@ -85,16 +93,17 @@ _ARTICLES = re.compile(
         "more-?posts|more-?links|more-?articles|most-?read|most-?popular|popular|trending|trend|latest|"
         "next-?prev|prev-?next|next-?article|next-?post|prev-?post|up-?next|"
         "side-?bar\\w*|widgets?|share\\w*|sharing|sharedaddy|social\\w*|addthis\\w*|addtoany\\w*|wabtn\\w*|whatsapp|"
-        "newsletter\\w*|subscri\\w+|sign-?up|call-?to-?action|cta|callout|"
+        "newsletter\\w*|subscri\\w+|sign-?up|call-?to-?action|cta|"
         "promo\\w*|sponsor\\w*|outbrain\\w*|taboola\\w*|zergnet\\w*|revcontent\\w*|ad|ads|advert\\w*|adsbygoogle|"
         "ad-?(?:slot|unit|container|wrapper|banner)|by-?line\\w*|author-?(?:bio|info|box|card|details|name|meta|block|image|wrap)?|"
         "authors?|attribution|trust-?badge\\w*|dateline|timestamp|post-?meta|entry-?meta|article-?meta|meta|meta-?data|"
         "published|pub-?date|publish-?date|post-?date|entry-?date|article-?date|date|tags?|tag-?list|tagcloud|categor(?:y|ies)|cat-links|bread-?crumbs?|"
         "pagination|pager|post-?navigation|nav|navigation|nav-?bar|copyright|cookies?\\w*|consent|gdpr|popup|pop-?over|modal|"
         "overlay|tool-?tip|hover-?card|rollover-block|paywall|log-?in|footer|site-?header|page-?header|masthead|"
-        "toolbar|tools|ratings?|poll|print|jp-\\w+|print-only|sr-only|visually-?hidden|screen-reader-text|"
+        "toolbar|tools|poll|print|jp-\\w+|print-only|sr-only|visually-?hidden|screen-reader-text|"
         "hidden|noprint|skip-?link|player|video-?player|donat\\w+|feedback|menu|search|banner|bio|disclaimer|disclosure|"
-        "galler(?:y|ies)|resgallery\\w*|slide-?show|carousel|slider|lightbox|embedded|pull-?quote|teasers?|tease"
+        "galler(?:y|ies)|resgallery\\w*|slide-?show|carousel|slider|lightbox|embedded|pull-?quote|teasers?|tease|"
+        "dek|deck|stand-?first|sub-?head|sub-?headline|p-dek|article-summary"
     )
 )
 _ARTICLE_KEPT = frozenset("html body main article p blockquote pre code td th tr tbody table b i strong em".split())
@@ -116,3 +125,29 @@ def _is_article_furniture(node: Node) -> bool:
     names = node.names()
     return bool(names) and bool(_ARTICLES.search(names))
 
+
+def drop_other_articles(order: list[Node], headline: str) -> None:
+    """Takes off lists of other articles: many linked headings, little text for each, without this one's headline."""
+    total = order[0].good
+    titles: dict[int, int] = {}
+    ours: set[int] = set()
+    for node in reversed(order):
+        count = sum(titles.get(id(kid), 0) for kid in node.elements())
+        if node.tag in HEADINGS:
+            count = int(node.linked >= 0.8 * node.size > 0)
+            if node.tag == "h1" and not count or (headline and key(text_of(node, 400)) == headline):
+                ours.add(id(node))
+        if any(id(kid) in ours for kid in node.elements()):
+            ours.add(id(node))
+        titles[id(node)] = count
+    for node in order:
+        count = titles[id(node)]
+        if count < 3 or id(node) in ours or node.tag in _ARTICLE_KEPT or node.is_dropped:
+            continue
+        if node.good < 400 * count and total - node.good >= max(400, 0.25 * total):
+            node.is_dropped = True
+
+
+def key(text: str) -> str:
+    """The letters and digits of a text, for comparing."""
+    return "".join(character for character in text.lower() if character.isalnum())

@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 
 from sift.render.html import running
+from sift.render.html.furniture import HEADINGS, key
 from sift.render.html.tree import Node, text_of, walk
 
-HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
-_CAPTION = re.compile(r"[\s_-](?:\w*captions?\w*|credits?|photo-?credit|image-?credit|wp-caption-text|legend|cutline)[\s_-]")
+_CAPTION = re.compile(
+    r"[\s_-](?:\w*captions?\w*|credits?|photo-?credit|image-?credit|wp-caption-text|legend|cutline)[\s_-]"
+)
 _PROMO = re.compile(
-    r"^\W*(?:related|read (?:more|next|also|full|the full)|also (?:read|see|on)|more (?:from|on|about|great|stories|coverage|news|in)|see also|see more|"
+    r"^\W*(?:related|read (?:more|next|also|full|the full)|also (?:read|see|on)|more (?:from|on|about|great|stories|coverage|news|in)|see also|see more|more\W*$|"
     r"you (?:may|might)(?: also)? (?:like|enjoy|be interested)|recommended|trending|most (?:popular|read)|"
     r"don['’]t miss|up next|next article|popular (?:now|stories)|latest (?:news|stories)|further reading|watch(?: now| more)?:|"
     r"click here|sign up|subscribe|follow (?:us|me|\w+ on)|get (?:the latest|access)|download (?:the|our)|join (?:us|our)|"
@@ -32,6 +34,13 @@ _COMMENTS = re.compile(
     re.I,
 )
 _DATE = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}:\d\d\b|\d{1,2}[./]\d{1,2}[./]\d{2,4}|^\W*\d+\W*$")
+_SMALL_TALK = re.compile(
+    r"^\W*(?:(?:close|print|share|email|e-mail|tweet|pin|like|save|advertisement|loading|play|pause|photos?|video|gallery)\W*$|"
+    r"(?:last )?(?:updated|published|posted|modified)\b|\(?(?:additional |with )?(?:reporting|editing|writing) by|"
+    r"more ap\b|filed under|tags?\b|topics?:|labels?:|source:|via:?\b|by [A-Z][\w.'-]+ [A-Z][\w.'-]+$|"
+    r"(?:reading time|tempo de leitura|lesezeit|temps de lecture)|\d+ min(?:ute)?s? read|©|copyright|all rights reserved)",
+    re.I,
+)
 _SENTENCE_END = re.compile(r"[.!?…。！？:»”\"')]\s*$")
 _LONGEST_SIGN = 200  # characters of a line that may be a promotion
 
@@ -55,7 +64,9 @@ def attach_captions(root: Node) -> None:
     for node in list(walk(root)):
         if node.size > 1200 or node.tag in HEADINGS or node.is_dropped:
             continue
-        if node.tag == "figcaption" or (node.tag in ("p", "div", "span", "small", "cite", "em", "dd") and _CAPTION.search(node.names())):
+        if node.tag == "figcaption" or (
+            node.tag in ("p", "div", "span", "small", "cite", "em", "dd") and _CAPTION.search(node.names())
+        ):
             image = _image_of(node)
             if image is not None:
                 text = text_of(node, 1200)
@@ -75,11 +86,6 @@ def _image_of(caption: Node) -> Node | None:
     return None
 
 
-def key(text: str) -> str:
-    """The letters and digits of a text, for comparing."""
-    return "".join(character for character in text.lower() if character.isalnum())
-
-
 def _drop_headline(root: Node, headline: str) -> None:
     """The headline is the page's title: in the text it is dropped, where it stands before the text."""
     wanted = key(headline)
@@ -89,7 +95,9 @@ def _drop_headline(root: Node, headline: str) -> None:
             is_first = False
         if node.tag in HEADINGS and node.size < 300:
             said = key(text_of(node))
-            if (node.tag == "h1" and is_first) or (len(said) > 10 and wanted and (said == wanted or (is_first and said in wanted))):
+            if (node.tag == "h1" and is_first) or (
+                len(said) > 10 and wanted and (said == wanted or (is_first and said in wanted))
+            ):
                 node.is_dropped = True
                 is_first = is_first and node.tag != "h1"
 
@@ -110,16 +118,23 @@ def _cut_comments(blocks: list[Node], texts: dict[int, str]) -> None:
 def _drop_promotions(blocks: list[Node], texts: dict[int, str]) -> None:
     is_after_sign = False
     for node in blocks:
-        text = texts.get(id(node))
-        if text is None or node.is_dropped:
-            is_after_sign = False
+        if node.is_dropped:
             continue
         is_all_link = node.own_linked >= 0.8 * node.own
+        text = texts.get(id(node)) or (text_of(node, 400) if node.own_linked * 2 > node.own else "")
+        if not text or text.startswith(("http://", "https://", "www.")):
+            is_after_sign = False
+            continue
         is_sign = bool(_PROMO.match(text))
         if is_sign and (node.own_linked or node.tag in HEADINGS or node.own < 40):
             node.is_dropped = True
             is_after_sign = True
-        elif is_all_link and (is_after_sign or (node.own >= 20 and node.tag not in ("li", "td", "th", "dd", "dt") and node.tag not in HEADINGS)):
+        elif is_after_sign and node.tag == "li" and node.own_linked:
+            node.is_dropped = True
+        elif is_all_link and (
+            is_after_sign
+            or (node.own >= 20 and node.tag not in ("li", "td", "th", "dd", "dt") and node.tag not in HEADINGS)
+        ):
             node.is_dropped = True
         elif not is_all_link:
             is_after_sign = False
@@ -128,17 +143,27 @@ def _drop_promotions(blocks: list[Node], texts: dict[int, str]) -> None:
 def _drop_ends(blocks: list[Node], texts: dict[int, str]) -> None:
     """Short lines before the first and after the last running text: dates, names, links."""
     left = [node for node in blocks if not node.is_dropped]
-    long = [place for place, node in enumerate(left) if node.own - 2 * node.own_linked >= 2 * running.LEAST and node.tag not in HEADINGS]
+    long = [
+        place
+        for place, node in enumerate(left)
+        if node.own - 2 * node.own_linked >= 2 * running.LEAST and node.tag not in HEADINGS
+    ]
     if not long:
         return
     for node in left[: long[0]]:
         text = texts.get(id(node), "x" * 300)
-        if len(text) < 80 and (_DATE.search(text) or node.own_linked * 2 > node.own) and not _SENTENCE_END.search(text):
+        if _is_small_talk(text) or (
+            len(text) < 80 and (_DATE.search(text) or node.own_linked * 2 > node.own) and not _SENTENCE_END.search(text)
+        ):
             node.is_dropped = True
     for node in left[long[-1] + 1 :]:
         text = texts.get(id(node), "")
-        if text and (node.own_linked * 2 > node.own or (node.tag in HEADINGS)):
+        if text and (node.own_linked * 2 > node.own or node.tag in HEADINGS or _is_small_talk(text)):
             node.is_dropped = True
+
+
+def _is_small_talk(text: str) -> bool:
+    return bool(_SMALL_TALK.match(text))
 
 
 def _drop_empty_headings(root: Node) -> None:

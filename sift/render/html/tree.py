@@ -31,7 +31,19 @@ class Node:
     for an article. `is_dropped` takes it, with all inside, off the page.
     """
 
-    __slots__ = ("attrs", "good", "is_dropped", "is_inline", "kids", "linked", "own", "own_linked", "parent", "size", "tag")
+    __slots__ = (
+        "attrs",
+        "good",
+        "is_dropped",
+        "is_inline",
+        "kids",
+        "linked",
+        "own",
+        "own_linked",
+        "parent",
+        "size",
+        "tag",
+    )
 
     def __init__(self, tag: str, attrs: dict[str, str], parent: Node | None) -> None:
         self.tag = tag
