@@ -1,0 +1,11 @@
+"""Many targets: jobs are submitted, drained one target at a time, and kept until they are collected.
+
+No SQL, no HTTP.
+"""
+
+from sift.batch.body import View
+from sift.batch.drain import FetchTarget, Pauses
+from sift.batch.reader import Answer, Reader
+from sift.batch.runner import Runner, Submitted
+
+__all__ = ["Answer", "FetchTarget", "Pauses", "Reader", "Runner", "Submitted", "View"]
