@@ -44,6 +44,10 @@ class ConfigError(SiftError):
     """One line that names file, table, key, and what it takes."""
 
 
+class StartError(SiftError):
+    """The data directory, its lock or the address cannot be had; nothing was changed."""
+
+
 class StoreError(SiftError):
     """The database is damaged, of a newer version, or cannot be opened; left as it was."""
 

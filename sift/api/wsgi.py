@@ -5,13 +5,20 @@ Routes and errors of the app itself are not known here.
 
 from __future__ import annotations
 
+import os
 import secrets
+import threading
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 from waitress.channel import HTTPChannel
 from waitress.server import create_server
 from waitress.task import ErrorTask
+from waitress.wasyncore import close_all
+
+from sift.config import ServerConfig
+from sift.errors import StartError
 
 CONNECTION_LIMIT = 4096
 """Idle connections cost no thread; the default of 100 lets 98 of them stop the next request (measured)."""
@@ -50,43 +57,104 @@ class _Channel(HTTPChannel):
     error_task_class = _JsonErrorTask
 
 
-def bind(*, host: str, port: int, threads: int, sockets: list[Any] | None = None) -> Any:
-    """A waitress server that listens, on `host` and `port` or on the `sockets` passed, and has no app yet.
+class HttpServer:
+    """Listens from `bind` on, answers from `start` on. Threads: `sift-http`, the loop; `waitress-N`, the app's."""
 
-    Its `application` is set, and `run` called, once the rest stands; until then connections wait in the backlog.
-    Raises OSError where the address cannot be had.
-    """
-    where: dict[str, Any] = {"sockets": sockets} if sockets else {"host": host, "port": port}
-    server = create_server(
-        _not_yet,
-        **where,
-        threads=threads,
-        ident=None,
-        connection_limit=CONNECTION_LIMIT,
-        asyncore_use_poll=True,
-        backlog=1024,
-        max_request_body_size=MOST_BODY_BYTES,
-        max_request_header_size=MOST_HEADER_BYTES,
-        outbuf_overflow=OUTBUF_OVERFLOW_BYTES,
-        clear_untrusted_proxy_headers=True,
-        log_socket_errors=False,
-    )
-    for listener in listeners(server):
-        listener.channel_class = _Channel
-    return server
+    def __init__(self, server: Any) -> None:
+        self._server = server
+        self._listeners = _listeners(server)
+        for listener in self._listeners:
+            listener.channel_class = _Channel
+        self._loop = threading.Thread(target=server.run, name="sift-http", daemon=True)
+        self._handling = 0
+        self._quiet = threading.Condition()  # guards the count of requests in the app's hands
+
+    @classmethod
+    def bind(cls, config: ServerConfig, sockets: Sequence[Any] = ()) -> HttpServer:
+        """Listens on the config's address, or on `sockets` where they were passed. Raises `StartError`.
+
+        Until `start`, connections wait in the backlog.
+        """
+        where: dict[str, Any] = {"sockets": list(sockets)} if sockets else {"listen": _listen(config)}
+        try:
+            server = create_server(
+                _no_app,
+                **where,
+                threads=config.threads,
+                ident=None,
+                connection_limit=CONNECTION_LIMIT,
+                asyncore_use_poll=True,
+                backlog=1024,
+                max_request_body_size=MOST_BODY_BYTES,
+                max_request_header_size=MOST_HEADER_BYTES,
+                outbuf_overflow=OUTBUF_OVERFLOW_BYTES,
+                clear_untrusted_proxy_headers=True,
+                log_socket_errors=False,
+            )
+        except (OSError, ValueError) as error:
+            why = os.strerror(error.errno).lower() if isinstance(error, OSError) and error.errno else "no such host"
+            raise StartError(f"cannot listen on {_listen(config)} ({why}); [server] host and port say where") from None
+        return cls(server)
+
+    def addresses(self) -> list[tuple[str, int]]:
+        """The addresses and ports it listens on."""
+        return [(each.effective_host, int(each.effective_port)) for each in self._listeners]
+
+    def start(self, app: Callable[..., Any]) -> None:
+        """Answers with `app` from now on."""
+        for listener in self._listeners:
+            listener.application = self._counted(app)
+        self._loop.start()
+
+    def is_alive(self) -> bool:
+        """Whether the loop lives."""
+        return self._loop.is_alive()
+
+    def drain(self, grace_s: float) -> None:
+        """Waits until no request is in hand, at most `grace_s`."""
+        with self._quiet:
+            self._quiet.wait_for(lambda: not self._handling, grace_s)
+
+    def stop(self) -> None:
+        """Closes all connections and ends the threads."""
+        if self._loop.is_alive():
+            self._server_trigger().pull_trigger(self._close_all)
+            self._loop.join()
+        self._close_all()
+        self._listeners[0].task_dispatcher.shutdown(timeout=2)
+
+    def _counted(self, app: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(environ: Any, start_response: Any) -> Any:
+            with self._quiet:
+                self._handling += 1
+            try:
+                return app(environ, start_response)
+            finally:
+                with self._quiet:
+                    self._handling -= 1
+                    self._quiet.notify_all()
+
+        return counted
+
+    def _server_trigger(self) -> Any:
+        return self._listeners[0].trigger
+
+    def _close_all(self) -> None:
+        """Takes the loop everything it watches, which ends it."""
+        close_all(self._listeners[0]._map, ignore_all=True)
 
 
-def listeners(server: Any) -> list[Any]:
-    """The sockets a server listens on, as waitress's objects: one, or several where it was passed several."""
-    dispatchers = getattr(server, "map", None) or {0: server}
-    return [each for each in dispatchers.values() if hasattr(each, "channel_class")]
+def _listen(config: ServerConfig) -> str:
+    host = f"[{config.host}]" if ":" in config.host else config.host
+    return f"{host}:{config.port}"
 
 
-def addresses(server: Any) -> list[tuple[str, int]]:
-    """The addresses and ports a server listens on."""
-    return [(each.effective_host, int(each.effective_port)) for each in listeners(server)]
+def _listeners(server: Any) -> list[Any]:
+    """The listening sockets as waitress's objects: one, or several where it was passed several."""
+    found = [each for each in getattr(server, "map", {}).values() if hasattr(each, "channel_class")]
+    return found or [server]
 
 
-def _not_yet(environ: Any, start_response: Any) -> list[bytes]:
+def _no_app(environ: Any, start_response: Any) -> list[bytes]:
     start_response("503 Service Unavailable", [])
     return []

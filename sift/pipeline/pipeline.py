@@ -6,6 +6,7 @@ What waits, waits here in the caller's thread: at gates (`gate`), on the wire (`
 from __future__ import annotations
 
 import hashlib
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ import msgspec
 
 from sift.clock import Clock, Deadline
 from sift.config import Config
-from sift.dcache import ContentCache, partition
+from sift.dcache import Store, partition
 from sift.errors import (
     Internal,
     Invalid,
@@ -69,12 +70,12 @@ class Pipeline:
     def __init__(
         self,
         config: Config,
-        *,
         guard: Guard,
         gate: Gate,
         fetcher: Fetcher,
-        cache: ContentCache,
+        store: Store,
         pool: Pool,
+        *,
         metrics: Metrics,
         log: Log,
         clock: Clock,
@@ -83,11 +84,12 @@ class Pipeline:
         self._guard = guard
         self._gate = gate
         self._fetcher = fetcher
-        self._cache = cache
+        self._cache = store.content
         self._pool = pool
         self._metrics = metrics
         self._log = log
         self._clock = clock
+        self._aborted = threading.Event()
         # A guard that has become stricter must not be answered from what a laxer one let in.
         self._policy = hashlib.sha256(repr(config.guard).encode()).hexdigest()[:16]
 
@@ -113,6 +115,10 @@ class Pipeline:
             self._log.target(
                 caller, lane, outcome, status=status, elapsed_ms=int(elapsed_s * 1000), nbytes=nbytes, host=host
             )
+
+    def abort(self) -> None:
+        """Ends every fetch under way: the grace of a stop is over."""
+        self._aborted.set()
 
     def check_programs(self, programs: list[str]) -> list[str]:
         """For each jq program what is wrong with it, "" where nothing is known to be."""
@@ -155,7 +161,7 @@ class Pipeline:
 
     def _fetch(self, target: Target, known: Page | None, lane: Lane, slots: _Slots) -> Page:
         timeout_s = self._config.fetch.timeout_s
-        deadline = Deadline(timeout_s, self._clock.monotonic, lane.stopped)
+        deadline = Deadline(timeout_s, self._clock.monotonic, self._aborted.is_set)
 
         def refresh(page: Page) -> str | None:
             asked = (page.final_url, page.headers.get("content-type"), page.body[: 256 << 10])
