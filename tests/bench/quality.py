@@ -175,7 +175,12 @@ def _row(name: str, system: System, pages: Sequence[Page], yardstick: Any, each:
         counts = yardstick.counts(page.truth, yardstick.plain(text))
         (aside if page.kept_aside else dev).append(counts)
         _tell(each and not page.kept_aside, name, page, _page_f1(counts))
-    return {"system": name, "dev": _f1(yardstick, dev), "aside": _f1(yardstick, aside), "all": _f1(yardstick, dev + aside)} | _means(docs)
+    return {
+        "system": name,
+        "dev": _f1(yardstick, dev),
+        "aside": _f1(yardstick, aside),
+        "all": _f1(yardstick, dev + aside),
+    } | _means(docs)
 
 
 def _text(system: System, page: Page) -> str:
@@ -268,7 +273,12 @@ def table(rows: Sequence[Mapping[str, Any]], seconds: Mapping[str, tuple[float, 
     lines = [head, ["---"] * len(head)]
     base = seconds.get("trafilatura")
     for row in rows:
-        cells = [row["system"], *(f"{value:.4f}" for value in row["dev"]), f"{row['aside'][0]:.4f}", f"{row['all'][0]:.4f}"]
+        cells = [
+            row["system"],
+            *(f"{value:.4f}" for value in row["dev"]),
+            f"{row['aside'][0]:.4f}",
+            f"{row['all'][0]:.4f}",
+        ]
         cells += [f"{row[key] * 100:.1f}" for key in ("code", "language", "rows", "heads", "recall", "noise")]
         spent = seconds.get(row["system"])
         cells += [f"{spent[0]:.1f}", f"{spent[1]:.1f}"] if spent else ["", ""]

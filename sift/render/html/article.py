@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from sift.render.html import furniture, pruning, running
-from sift.render.html.tree import Node, Tree, weigh
+from sift.render.html.tree import Node, Tree
 
 _BODY = re.compile(
     r"(?:^|[\s_-])(?:article-?body\w*|article-?text|article-?content\w*|entry-?content|post-?content|post-?body|story-?body\w*|"

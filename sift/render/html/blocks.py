@@ -13,11 +13,8 @@ from sift.render.html.tree import Node, text_of
 from sift.render.html.writer import Writer, span, target
 
 Leave = Callable[[], None]
-_BLOCKS = (
-    "address article aside body center details dialog dir div fieldset figcaption figure footer form header "
-    "hgroup legend main menu nav optgroup option p search section tbody td tfoot th thead tr caption noframes"
-).split()
-_SPARED = frozenset("rp col colgroup button".split())
+_BLOCKS = ["address", "article", "aside", "body", "center", "details", "dialog", "dir", "div", "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "legend", "main", "menu", "nav", "optgroup", "option", "p", "search", "section", "tbody", "td", "tfoot", "th", "thead", "tr", "caption", "noframes"]
+_SPARED = frozenset(["rp", "col", "colgroup", "button"])
 _EMPHASIS = {
     "b": "**",
     "strong": "**",
@@ -29,9 +26,9 @@ _EMPHASIS = {
     "s": "~~",
     "strike": "~~",
 }
-_CODE = frozenset("code tt kbd samp".split())
-_BIG = frozenset("p ul ol table pre blockquote dl h1 h2 h3 h4 h5 h6 section article hr".split())
-_SECTIONING = frozenset("h1 h2 h3 h4 h5 h6 section article".split())
+_CODE = frozenset(["code", "tt", "kbd", "samp"])
+_BIG = frozenset(["p", "ul", "ol", "table", "pre", "blockquote", "dl", "h1", "h2", "h3", "h4", "h5", "h6", "section", "article", "hr"])
+_SECTIONING = frozenset(["h1", "h2", "h3", "h4", "h5", "h6", "section", "article"])
 _HEADING_LONGEST = 400  # characters: what is longer is a page inside a heading that was never closed
 _SIGNATURE = ("sig ", "sig-object", " descname")
 _EXPONENT = frozenset("0123456789+-−n")
@@ -366,13 +363,13 @@ class Converter:
 
 Handler = Callable[[Converter, Node], Handled]
 _HANDLERS: dict[str, Handler] = {
-    **{tag: Converter.block for tag in _BLOCKS},
+    **dict.fromkeys(_BLOCKS, Converter.block),
     **{f"h{level}": Converter.heading for level in range(1, 7)},
-    **{tag: Converter.emphasis for tag in _EMPHASIS},
-    **{tag: Converter.inline_code for tag in _CODE},
-    **{tag: Converter.nothing for tag in _SPARED},
-    **{tag: Converter.pre for tag in ("pre", "listing", "xmp", "plaintext")},
-    **{tag: Converter.list for tag in ("ul", "ol")},
+    **dict.fromkeys(_EMPHASIS, Converter.emphasis),
+    **dict.fromkeys(_CODE, Converter.inline_code),
+    **dict.fromkeys(_SPARED, Converter.nothing),
+    **dict.fromkeys(("pre", "listing", "xmp", "plaintext"), Converter.pre),
+    **dict.fromkeys(("ul", "ol"), Converter.list),
     "hr": Converter.rule,
     "table": Converter.table,
     "blockquote": Converter.quote,

@@ -9,7 +9,7 @@ import re
 
 from sift.render.html.tree import Node
 
-BLOCK_TAGS = frozenset("div p li tr table tbody ul ol pre section figure".split())
+BLOCK_TAGS = frozenset(["div", "p", "li", "tr", "table", "tbody", "ul", "ol", "pre", "section", "figure"])
 _NUMBERS = re.compile(
     r" (?:\S*(?:linenos?|line-?numbers?|lineno|linenumber|ln-num|blob-num)|gutter|hljs-ln-n|rouge-gutter|line-number\S*) "
 )
@@ -23,19 +23,10 @@ _AFTER = re.compile(
     r"(?:^|\s)(?:sourcecode|hljs|src|prettyprint|prism|rust|codehilite|syntax|highlight|code)\s+([a-z][\w+#-]*)"
 )
 _NONE = frozenset(
-    "default none text plain plaintext txt plain-text nohighlight no-highlight notranslate rouge toolbar code block "
-    "source highlight highlighter-rouge numberlines line-numbers example snippet wrapper container hljs s-code-block "
-    "copy box inline basic html-basic literal-block rust-example-rendered playground prettyprinted linenums auto unknown "
-    "undefined editor content output pre programlisting screen literal normal small large wrap nowrap".split()
+    ["default", "none", "text", "plain", "plaintext", "txt", "plain-text", "nohighlight", "no-highlight", "notranslate", "rouge", "toolbar", "code", "block", "source", "highlight", "highlighter-rouge", "numberlines", "line-numbers", "example", "snippet", "wrapper", "container", "hljs", "s-code-block", "copy", "box", "inline", "basic", "html-basic", "literal-block", "rust-example-rendered", "playground", "prettyprinted", "linenums", "auto", "unknown", "undefined", "editor", "content", "output", "pre", "programlisting", "screen", "literal", "normal", "small", "large", "wrap", "nowrap"]
 )
 _KNOWN = frozenset(
-    "ada apache asm awk bash bat batch bibtex c c# c++ clojure cmake cobol coffeescript console cpp cs csharp css csv "
-    "cuda d dart diff docker dockerfile elixir elm erlang fish fortran fsharp gdscript gherkin git glsl go golang "
-    "graphql groovy haskell hcl html http ini ipython java javascript jinja jinja2 js json json5 jsonc jsx julia kotlin "
-    "latex less lisp lua make makefile markdown matlab md mermaid nasm nginx nim nix objc objective-c objectivec ocaml "
-    "pascal perl php powershell prolog properties proto protobuf ps1 py pycon python python3 r rb regex rest rst ruby "
-    "rust sass scala scheme scss sh shell shell-session smalltalk solidity sql svelte swift tcl terraform tex toml "
-    "ts tsx typescript v vb vba verilog vhdl vim vue wasm xml yaml yml zig zsh".split()
+    ["ada", "apache", "asm", "awk", "bash", "bat", "batch", "bibtex", "c", "c#", "c++", "clojure", "cmake", "cobol", "coffeescript", "console", "cpp", "cs", "csharp", "css", "csv", "cuda", "d", "dart", "diff", "docker", "dockerfile", "elixir", "elm", "erlang", "fish", "fortran", "fsharp", "gdscript", "gherkin", "git", "glsl", "go", "golang", "graphql", "groovy", "haskell", "hcl", "html", "http", "ini", "ipython", "java", "javascript", "jinja", "jinja2", "js", "json", "json5", "jsonc", "jsx", "julia", "kotlin", "latex", "less", "lisp", "lua", "make", "makefile", "markdown", "matlab", "md", "mermaid", "nasm", "nginx", "nim", "nix", "objc", "objective-c", "objectivec", "ocaml", "pascal", "perl", "php", "powershell", "prolog", "properties", "proto", "protobuf", "ps1", "py", "pycon", "python", "python3", "r", "rb", "regex", "rest", "rst", "ruby", "rust", "sass", "scala", "scheme", "scss", "sh", "shell", "shell-session", "smalltalk", "solidity", "sql", "svelte", "swift", "tcl", "terraform", "tex", "toml", "ts", "tsx", "typescript", "v", "vb", "vba", "verilog", "vhdl", "vim", "vue", "wasm", "xml", "yaml", "yml", "zig", "zsh"]
 )
 
 

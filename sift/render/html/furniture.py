@@ -10,10 +10,10 @@ from collections.abc import Iterable
 
 from sift.render.html.tree import Node, text_of
 
-HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
-_ALWAYS = frozenset("nav menu".split())
+HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
+_ALWAYS = frozenset(["nav", "menu"])
 _ROLES = frozenset(
-    "navigation banner contentinfo search menu menubar toolbar dialog alertdialog complementary tablist".split()
+    ["navigation", "banner", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog", "alertdialog", "complementary", "tablist"]
 )
 _PERMALINK = re.compile(
     r" (?:headerlink|permalink|anchorjs-link|header-anchor|heading-anchor|anchor-link|hash-link|heading-link|doc-anchor|"
@@ -50,9 +50,7 @@ def drop_permalinks(order: Iterable[Node]) -> None:
             and 0 < node.size <= 2
             and node.attrs.get("href", "").startswith("#")
             and _sign(node) in _SIGNS
-        ):
-            node.is_dropped = True
-        elif node.tag == "span" and "mw-editsection" in node.names():
+        ) or (node.tag == "span" and "mw-editsection" in node.names()):
             node.is_dropped = True
 
 
@@ -106,7 +104,7 @@ _ARTICLES = re.compile(
         "dek|deck|stand-?first|sub-?head|sub-?headline|p-dek|article-summary"
     )
 )
-_ARTICLE_KEPT = frozenset("html body main article p blockquote pre code td th tr tbody table b i strong em".split())
+_ARTICLE_KEPT = frozenset(["html", "body", "main", "article", "p", "blockquote", "pre", "code", "td", "th", "tr", "tbody", "table", "b", "i", "strong", "em"])
 
 
 def drop_around_articles(order: list[Node], good: float) -> None:
@@ -135,7 +133,7 @@ def drop_other_articles(order: list[Node], headline: str) -> None:
         count = sum(titles.get(id(kid), 0) for kid in node.elements())
         if node.tag in HEADINGS:
             count = int(node.linked >= 0.8 * node.size > 0)
-            if node.tag == "h1" and not count or (headline and key(text_of(node, 400)) == headline):
+            if (node.tag == "h1" and not count) or (headline and key(text_of(node, 400)) == headline):
                 ours.add(id(node))
         if any(id(kid) in ours for kid in node.elements()):
             ours.add(id(node))

@@ -129,12 +129,10 @@ def _drop_promotions(blocks: list[Node], texts: dict[int, str]) -> None:
         if is_sign and (node.own_linked or node.tag in HEADINGS or node.own < 40):
             node.is_dropped = True
             is_after_sign = True
-        elif is_after_sign and node.tag == "li" and node.own_linked:
-            node.is_dropped = True
-        elif is_all_link and (
+        elif (is_after_sign and node.tag == "li" and node.own_linked) or (is_all_link and (
             is_after_sign
             or (node.own >= 20 and node.tag not in ("li", "td", "th", "dd", "dt") and node.tag not in HEADINGS)
-        ):
+        )):
             node.is_dropped = True
         elif not is_all_link:
             is_after_sign = False

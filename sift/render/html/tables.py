@@ -21,7 +21,7 @@ _LISTING = (
     " crayon-table ",
     " lntable ",
 )
-_HEAVY = frozenset("h1 h2 h3 h4 h5 h6 form table article section iframe blockquote".split())
+_HEAVY = frozenset(["h1", "h2", "h3", "h4", "h5", "h6", "form", "table", "article", "section", "iframe", "blockquote"])
 _HEAVY_SIZE = 600  # characters in one cell that has blocks of its own: more likely a page's frame than data
 
 
@@ -155,7 +155,7 @@ def _row(converter: Converter, row: Node, spans: dict[int, int]) -> list[str]:
         width = _span(cell.attrs.get("colspan"), WIDEST - len(texts))
         height = _span(cell.attrs.get("rowspan"), 65_534)
         if height > 1:
-            spans.update({column: height - 1 for column in range(len(texts), len(texts) + width)})
+            spans.update(dict.fromkeys(range(len(texts), len(texts) + width), height - 1))
         texts.append(converter.cell(cell))
         texts.extend([""] * (width - 1))
     for column in [column for column, left in spans.items() if column >= len(texts) and left > 0]:

@@ -13,10 +13,9 @@ from lxml import etree
 
 # Elements whose inside is not text for readers; `script` and `noscript` are read for other ends.
 UNREAD = frozenset(
-    "script style template noscript svg iframe frame object embed applet canvas audio video map datalist "
-    "select textarea input progress meter basefont link meta title base".split()
+    ["script", "style", "template", "noscript", "svg", "iframe", "frame", "object", "embed", "applet", "canvas", "audio", "video", "map", "datalist", "select", "textarea", "input", "progress", "meter", "basefont", "link", "meta", "title", "base"]
 )
-HEAD = frozenset("head meta link title base".split())
+HEAD = frozenset(["head", "meta", "link", "title", "base"])
 _UNSEEN_STYLE = re.compile(r"(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))", re.I)
 _MATH = re.compile(r"math|katex|mjx", re.I)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -89,6 +88,9 @@ class Tree:
     scripts: int = 0
     script_chars: int = 0
     frames: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)  # of scripts
+    was_complete: bool = True  # whether the parser came to the page's end
+    passwords: int = 0  # fields that ask for one
 
 
 def parse(html: str) -> Tree:
@@ -102,7 +104,7 @@ def parse(html: str) -> Tree:
         parser.feed(data)
         parser.close()
     except (etree.LxmlError, ValueError, AssertionError):
-        pass  # what was built until then stands
+        builder.tree.was_complete = False  # what was built until then stands
     return builder.tree
 
 
@@ -231,7 +233,11 @@ class _Builder:
             tree.base = tree.base or attrs.get("href", "")
         elif tag in ("iframe", "frame"):
             tree.frames.append(attrs.get("src", ""))
+        elif tag == "input":
+            tree.passwords += attrs.get("type", "").lower() == "password"
         elif tag in ("script", "noscript", "title"):
+            if "src" in attrs:
+                tree.sources.append(attrs["src"])
             self._sink, self._sink_tag, self._sink_attrs = [], tag, attrs
 
     def end(self, tag: str) -> None:
@@ -289,3 +295,12 @@ def _out_of_link(node: Node) -> Node:
             return above.parent
         above = above.parent
     return node
+
+
+def restore(root: Node) -> None:
+    """Puts everything that was dropped back on the page."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        node.is_dropped = False
+        stack.extend([kid for kid in node.kids if not isinstance(kid, str)])
