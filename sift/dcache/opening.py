@@ -45,7 +45,7 @@ def inspect(path: Path) -> None:
     """Raise `StoreError` unless `path` is missing, empty, or a sound Sift database of a version that is known."""
     if not path.exists() or path.stat().st_size == 0:
         return
-    with _explained(path), closing(_look(path)) as connection:
+    with _explained(path), _look(path) as connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version > schema.VERSION:
             raise StoreError(
@@ -55,11 +55,19 @@ def inspect(path: Path) -> None:
         _check_ours(path, connection, version)
 
 
-def _look(path: Path) -> sqlite3.Connection:
-    """A connection that can only read. Without a WAL to be read, `immutable` keeps even the -shm from being made."""
-    wal = path.with_name(path.name + "-wal")
+@contextmanager
+def _look(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that can only read, the WAL included; the -shm that this takes goes again where there was none."""
+    wal, shm = path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")
+    made = not shm.exists()
     how = "mode=ro" if wal.exists() and wal.stat().st_size else "mode=ro&immutable=1"
-    return sqlite3.connect(f"file:{quote(str(path.absolute()))}?{how}", uri=True, timeout=_BUSY_S, isolation_level=None)
+    name = f"file:{quote(str(path.absolute()))}?{how}"
+    try:
+        with closing(sqlite3.connect(name, uri=True, timeout=_BUSY_S, isolation_level=None)) as connection:
+            yield connection
+    finally:
+        if made:
+            shm.unlink(missing_ok=True)
 
 
 def _check_sound(path: Path, connection: sqlite3.Connection) -> None:
@@ -70,8 +78,7 @@ def _check_sound(path: Path, connection: sqlite3.Connection) -> None:
 
 def _check_ours(path: Path, connection: sqlite3.Connection, version: int) -> None:
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    sound = tables >= schema.TABLES if version == schema.VERSION else version > 0 or not tables
-    if not sound:
+    if not (tables >= schema.tables(version) if version else not tables):
         raise StoreError(f"{path}: a database, but not one of Sift's; point data_dir elsewhere, or {_AWAY}")
 
 

@@ -46,8 +46,13 @@ _CACHES = (
 MIGRATIONS: tuple[tuple[str, ...], ...] = (_BATCH, _CACHES)
 VERSION = len(MIGRATIONS)
 
-# What a database of this version must have; anything else that claims the version is not ours.
-TABLES = frozenset({"batch_job", "batch_target", "cache_entry", "cache_body"})
+# What each version added; a database without the tables of the version that it claims is not ours.
+_ADDED = (frozenset({"batch_job", "batch_target"}), frozenset({"cache_entry", "cache_body"}))
+
+
+def tables(version: int) -> frozenset[str]:
+    """The tables that a database of `version` has."""
+    return frozenset().union(*_ADDED[:version])
 
 
 def migrate(connection: sqlite3.Connection) -> None:
