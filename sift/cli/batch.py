@@ -31,7 +31,14 @@ class JobId(click.ParamType[str]):
 job_id_argument = click.argument("job_id", metavar="ID", type=JobId())
 
 
-@click.group()
+class InOrder(click.Group):
+    """Lists its commands in the order of their use, which is that of this file."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(cls=InOrder)
 def command() -> None:
     """Fetch many pages as one job: submit, then collect.
 

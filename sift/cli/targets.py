@@ -61,6 +61,8 @@ def parse(name: str, text: str) -> dict[str, Any]:
         return {"targets": _entries(name, text, _whole(name, text))}
     if start.startswith("{") and not _is_ndjson(start):
         document = _whole(name, text)
+        if "url" in document:
+            return {"targets": [_target(f"{name}: line 1", document)]}
         if "targets" not in document:
             raise click.UsageError(f'{name}: line 1: an object takes "targets" (a list), or "url" for one target')
         if not isinstance(document["targets"], list):

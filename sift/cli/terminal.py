@@ -9,41 +9,42 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
+from collections.abc import Callable
 from typing import Any, TextIO
 
 _STEERING = (
-    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but tab and line feed, DEL, C1
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # bidirectional marks, embeddings, overrides, isolates
-    "\u2028\u2029\ufff9-\ufffb\U000e0000-\U000e007f"  # separators, annotations, tags
-    "\ud800-\udfff"
+    *range(0x20),
+    *range(0x7F, 0xA0),  # DEL and C1
+    *(0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)),  # bidirectional: marks to isolates
+    *(0x2028, 0x2029, *range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080)),  # separators, annotations, tags
 )
-_UNSAFE = re.compile(f"[{_STEERING}]")
-_UNSAFE_IN_LINE = re.compile(f"[\t\n{_STEERING}]")
 
 
-def _visible(match: re.Match[str]) -> str:
-    code = ord(match[0])
+def _escape(code: int) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def safe(text: str) -> str:
-    """`text` with every steering character made visible; tabs and line ends stay."""
-    return _UNSAFE.sub(_visible, text.replace("\r\n", "\n"))
-
-
-def line(text: str) -> str:
-    """`text` as one harmless line."""
-    return _UNSAFE_IN_LINE.sub(_visible, text)
-
-
-def _json_visible(match: re.Match[str]) -> str:
-    code = ord(match[0])
+def _json_escape(code: int) -> str:
     if code < 0x10000:
         return f"\\u{code:04x}"
     code -= 0x10000
     return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+
+
+def _table(escape: Callable[[int], str], kept: str) -> dict[int, str]:
+    """For `str.translate`, which starts faster than a pattern: a millisecond of the command's sixty."""
+    return {code: escape(code) for code in _STEERING if chr(code) not in kept}
+
+
+def safe(text: str) -> str:
+    """`text` with every steering character made visible; tabs and line ends stay."""
+    return text.replace("\r\n", "\n").translate(_table(_escape, "\t\n"))
+
+
+def line(text: str) -> str:
+    """`text` as one harmless line."""
+    return text.translate(_table(_escape, ""))
 
 
 def is_terminal(stream: TextIO | None) -> bool:
@@ -75,7 +76,7 @@ def put_json(value: Any) -> None:
     """Data to stdout as JSON: one line; on a terminal indented and harmless, and still JSON."""
     if is_terminal(sys.stdout):
         text = json.dumps(value, ensure_ascii=False, indent=2)
-        _write(sys.stdout, _UNSAFE.sub(_json_visible, text) + "\n")
+        _write(sys.stdout, text.translate(_table(_json_escape, "\n")) + "\n")
     else:
         _write(sys.stdout, json_line(value))
 

@@ -1,0 +1,145 @@
+"""The command as a whole: its help, its names, its completion, and how fast it starts."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from sift.cli import exits
+from sift.cli.command import sift
+from tests.support.answers import job
+from tests.support.scripted import Said, Scripted
+
+Run = Callable[..., Any]
+Environment = dict[str, str]
+
+
+def _commands(group: click.Group, prefix: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield (*prefix, name), command
+        if isinstance(command, click.Group):
+            yield from _commands(command, (*prefix, name))
+
+
+COMMANDS = dict(_commands(sift))
+
+
+def test_every_command_of_the_contract_is_there() -> None:
+    names = {" ".join(path) for path in COMMANDS}
+
+    assert names == {
+        *("serve", "fetch", "batch", "token", "config", "unit", "skill", "alerts", "mcp", "demo"),
+        *("batch submit", "batch status", "batch wait", "batch results", "batch cancel", "batch list"),
+    }
+
+
+def test_every_help_has_examples_that_parse(run: Run) -> None:
+    for path in [(), *COMMANDS]:
+        examples = re.findall(r"^ {4}(?:.*\| )?(sift .*?)(?: [|>] .*)?$", run(*path, "--help").out, re.MULTILINE)
+        assert examples, path
+        for example in examples:
+            _parse(shlex.split(example)[1:])
+
+
+def _parse(arguments: list[str]) -> None:
+    """Follows the groups to the command and lets it read its arguments; runs nothing."""
+    command: click.Command = sift
+    while isinstance(command, click.Group):
+        found = command.get_command(click.Context(command), arguments.pop(0))
+        assert found is not None
+        command = found
+    command.make_context(command.name, arguments, resilient_parsing=False)
+
+
+def test_no_command_at_all_shows_the_help_and_is_a_usage_error(run: Run) -> None:
+    for arguments in ([], ["batch"]):
+        ran = run(*arguments)
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.err.startswith("Usage: sift")
+
+
+@pytest.mark.parametrize("arguments", [["fetsh"], ["batch", "stat"], ["fetch"], ["batch", "status"], ["--nope"]])
+def test_a_wrong_line_is_exit_2_and_says_where_help_is(run: Run, arguments: list[str]) -> None:
+    ran = run(*arguments)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert "--help shows how it is called" in ran.err
+
+
+def test_the_help_names_every_exit_code(run: Run) -> None:
+    text = run("--help").out
+
+    assert all(re.search(rf"\b{code} ", text) for code in exits.MEANINGS)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_there_for_three_shells(environment: Environment, command: list[str], shell: str) -> None:
+    if shell == "bash":  # click asks bash for its version
+        environment = {**environment, "PATH": os.environ["PATH"]}
+
+    got = subprocess.run(
+        command, env={**environment, "_SIFT_COMPLETE": f"{shell}_source"}, capture_output=True, text=True, check=False
+    )
+
+    assert "_SIFT_COMPLETE" in got.stdout
+    assert "sift" in got.stdout
+
+
+def test_completion_knows_the_commands_and_their_options(environment: Environment, command: list[str]) -> None:
+    def complete(*words: str) -> list[str]:
+        asked = {"_SIFT_COMPLETE": "bash_complete", "COMP_WORDS": "\n".join(words), "COMP_CWORD": str(len(words) - 1)}
+        ran = subprocess.run(command, env={**environment, **asked}, capture_output=True, text=True, check=False)
+        return [line.partition(",")[2] for line in ran.stdout.splitlines()]
+
+    assert complete("sift", "ba") == ["batch"]
+    assert complete("sift", "batch", "s") == ["submit", "status"]
+    assert complete("sift", "fetch", "--mode", "c") == ["clean"]
+
+
+def test_a_status_loads_nothing_that_is_slow_to_load(server: Scripted, environment: Environment) -> None:
+    server.says(Said(200, job()))
+    code = (
+        "import sys\nfrom sift.cli.run import run\n"
+        "run(['batch', 'status', 'j_1'])\nprint(*sys.modules, file=sys.stderr)"
+    )
+
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+
+    loaded = set(ran.stderr.split())
+    slow = {"requests", "flask", "lxml", "urllib3", "msgspec", "http.client", "email", "ssl", "tomllib", "sift.config"}
+    assert "sift.cli.batch" in loaded
+    assert not slow & loaded
+
+
+def test_a_status_takes_no_longer_than_eight_bare_pythons(
+    server: Scripted, environment: Environment, command: list[str], tmp_path: Path
+) -> None:
+    server.says(Said(200, job()))
+    environment = {**environment, "PYTHONPYCACHEPREFIX": str(tmp_path / "pyc")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    bare, status = [], []
+    for _ in range(11):
+        bare.append(_seconds([sys.executable, "-c", "pass"], environment))
+        status.append(_seconds([*command, "batch", "status", "j_1"], environment))
+
+    assert statistics.median(status) < 8 * statistics.median(bare)
+
+
+def _seconds(command: list[str], environment: Environment) -> float:
+    began = time.perf_counter()
+    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - began
