@@ -13,7 +13,7 @@ from sift.render.html import clean, links, rescue, running, walls
 from sift.render.html.address import Addresses
 from sift.render.html.facts import Facts
 from sift.render.html.refresh import refresh_target
-from sift.render.html.tree import Tree, parse, release, restore
+from sift.render.html.tree import Node, Tree, parse, release, restore
 
 __all__ = ["HtmlPage", "convert", "refresh_target", "title"]
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
@@ -59,7 +59,7 @@ def _page(tree: Tree, html: str, url: str, mode: str, *, context: bool) -> HtmlP
     found = links.links(tree.root, addresses) if context or mode == "links" else []
     outline = facts.outline(order) if context else []
     needs_browser = walls.needs_browser(tree)
-    text = links.listed(found) if mode == "links" else _markdown(tree, addresses, html, url, mode, facts.title or "")
+    text = links.listed(found) if mode == "links" else _markdown(tree, order, addresses, html, url, mode, facts.title or "")
     text = _CONTROL.sub("", text)
     said = None
     if context:
@@ -68,11 +68,11 @@ def _page(tree: Tree, html: str, url: str, mode: str, *, context: bool) -> HtmlP
     return HtmlPage(_sane(facts.title), text, said, needs_browser)
 
 
-def _markdown(tree: Tree, addresses: Addresses, html: str, url: str, mode: str, headline: str) -> str:
+def _markdown(tree: Tree, order: list[Node], addresses: Addresses, html: str, url: str, mode: str, headline: str) -> str:
     if mode == "full":
         text = clean.full(tree, addresses)
     else:
-        text = clean.markdown(tree, addresses, url=url, headline=headline)
+        text = clean.markdown(tree, order, addresses, url=url, headline=headline)
     return text or rescue.text(tree, addresses, html)
 
 

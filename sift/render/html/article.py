@@ -19,16 +19,15 @@ _BODY = re.compile(
 )
 
 
-def content(tree: Tree, headline: str) -> Node | None:
-    """The element with the article, furniture in it dropped; None where no running text is found."""
-    body = tree.root
-    order = running.score(body)
+def content(order: list[Node], headline: str) -> Node | None:
+    """`order` is the scored page. The element with the article, furniture in it dropped; None where no running text is found."""
+    body = order[0]
     if body.good < running.LEAST:
         return None
     furniture.drop_around_articles(order, body.good)
-    order = running.score(body)
+    order = running.rescore(order)
     furniture.drop_other_articles(order, furniture.key(headline))
-    order = running.score(body)
+    order = running.rescore(order)
     root = _descend(_start(order, body))
     pruning.prune(root, headline)
     return root

@@ -8,42 +8,41 @@ from __future__ import annotations
 from sift.render.html import article, docs, furniture, kind, running
 from sift.render.html.address import Addresses
 from sift.render.html.blocks import Converter
-from sift.render.html.tree import Node, Tree, restore
+from sift.render.html.tree import Node, Tree, restore, walk
 
 _THIN = 0.15  # of the running text of the page without its menus: an article that keeps less was not the article
+_LEAST = 0.05  # of all running text, comments and teasers included
 _SHORT = 250  # characters: below it, the page is looked at once more with less strict eyes
 
 
-def markdown(tree: Tree, addresses: Addresses, *, url: str, headline: str) -> str:
-    """The content; everything that is visible where nothing less holds text."""
-    order = running.score(tree.root)
+def markdown(tree: Tree, order: list[Node], addresses: Addresses, *, url: str, headline: str) -> str:
+    """The content; `order` is the scored page; everything that is visible where nothing less holds text."""
     furniture.drop_permalinks(order)
+    order = running.rescore(order)
     visible = tree.root.size
     if not visible:
         return Converter(addresses).render(tree.root)
-    total = tree.root.good
     if kind.is_article(tree, order, url):
-        root = article.content(tree, headline)
-        if root is not None and root.good >= max(_THIN * total, min(_SHORT, 0.5 * total), 1):
-            if text := Converter(addresses).render(root):
-                return text
+        total = tree.root.good
+        root = article.content(order, headline)
+        is_thin = root is None or root.good < max(1, _THIN * tree.root.good, min(_SHORT, _LEAST * total))
+        text = "" if root is None or is_thin else Converter(addresses).render(root)
+        if text:
+            return text
         restore(tree.root)
+        furniture.drop_permalinks(walk(tree.root))
         order = running.score(tree.root)
-        furniture.drop_permalinks(order)
     root = docs.content(tree, order)
     text = Converter(addresses).render(root)
     if text and (root.size >= 0.1 * visible or root.size >= 4 * _SHORT):
         return text
     restore(tree.root)
-    everything = Converter(addresses).render(_tidied(tree.root))
+    furniture.drop_permalinks(walk(tree.root))
+    everything = Converter(addresses).render(tree.root)
     return everything if len(everything) > len(text) else text
 
 
 def full(tree: Tree, addresses: Addresses) -> str:
     """The whole visible page, in its order."""
-    return Converter(addresses, keeps_buttons=True).render(_tidied(tree.root))
-
-
-def _tidied(root: Node) -> Node:
-    furniture.drop_permalinks(running.score(root))
-    return root
+    furniture.drop_permalinks(walk(tree.root))
+    return Converter(addresses, keeps_buttons=True).render(tree.root)

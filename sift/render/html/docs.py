@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sift.render.html import furniture
-from sift.render.html.tree import Node, Tree, walk, weigh
+from sift.render.html import furniture, running
+from sift.render.html.tree import Node, Tree, walk
 
 Test = Callable[[Node, str], bool]
 _CONTAINERS: tuple[Test, ...] = (
@@ -27,8 +27,9 @@ _LEAST = 0.3  # of the page's text: a container that holds less is not the conte
 def content(tree: Tree, order: list[Node]) -> Node:
     """The element with the content; what is furniture in it is dropped."""
     root = _container(tree.root, order)
-    furniture.drop_around_docs(list(walk(root)), root)
-    weigh(root)
+    inside = order if root is tree.root else list(walk(root))
+    furniture.drop_around_docs(inside, root)
+    running.rescore(inside)
     return root
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from sift.render.html.tree import Node, text_of
 
@@ -81,7 +82,12 @@ def _is_docs_furniture(node: Node) -> bool:
     if tag in ("h1", "h2", "h3", "h4", "h5", "h6", "p", "code", "pre", "dt", "td", "th", "li", "tr", "table", "tbody"):
         return tag == "p" and "topic-title" not in node.names() and " menu " in node.names()
     names = node.names()
-    return bool(names) and bool(_DOCS.search(names))
+    return bool(names) and _names_docs_furniture(names)
+
+
+@lru_cache(8192)
+def _names_docs_furniture(names: str) -> bool:
+    return bool(_DOCS.search(names))
 
 
 _ARTICLES = re.compile(
@@ -121,7 +127,12 @@ def drop_around_articles(order: list[Node], good: float) -> None:
 
 def _is_article_furniture(node: Node) -> bool:
     names = node.names()
-    return bool(names) and bool(_ARTICLES.search(names))
+    return bool(names) and _names_article_furniture(names)
+
+
+@lru_cache(8192)
+def _names_article_furniture(names: str) -> bool:
+    return bool(_ARTICLES.search(names))
 
 
 def drop_other_articles(order: list[Node], headline: str) -> None:

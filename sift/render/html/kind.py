@@ -18,7 +18,7 @@ _GENERATORS = re.compile(
 )
 _PLACES = re.compile(
     r" (?:markdown-body|mw-content-text|rst-content|sphinxsidebar|theme-doc-markdown|md-content|apicontent|manpage|"
-    r"sect1|refentry|rustdoc|javadoc|mainbar|answers|itemlist|topic-posts|phpbb|documentwrapper|docstring) "
+    r"sect1|refentry|rustdoc|javadoc|answers|itemlist|topic-posts|phpbb|documentwrapper|docstring) "
 )
 _WORDS = re.compile(
     r"\b(?:documentation|docs|reference|manual|man ?pages?|api|readme|wiki|user guide|javadoc|changelog|faq|forums?)\b",

@@ -56,7 +56,6 @@ def prune(root: Node, headline: str) -> None:
     _drop_promotions(blocks, texts)
     _drop_ends(blocks, texts)
     _drop_empty_headings(root)
-    running.score(root)
 
 
 def attach_captions(root: Node) -> None:

@@ -19,6 +19,7 @@ HEAD = frozenset(["head", "meta", "link", "title", "base"])
 _UNSEEN_STYLE = re.compile(r"(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))", re.I)
 _MATH = re.compile(r"math|katex|mjx", re.I)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_LONGEST_NAMES = 400  # characters: no class says more that matters
 _NOSCRIPT_KEPT = 4096  # characters: enough to tell what a page asks for
 
 
@@ -31,46 +32,40 @@ class Node:
     """
 
     __slots__ = (
-        "attrs",
-        "good",
-        "is_dropped",
-        "is_inline",
-        "kids",
-        "linked",
-        "own",
-        "own_linked",
-        "parent",
-        "size",
-        "tag",
-    )
+        "attrs", "chars", "good", "inner", "is_dropped", "is_inline", "kids", "known_names", "linked", "own",
+        "own_linked", "parent", "size", "tag",
+    )  # fmt: skip
 
     def __init__(self, tag: str, attrs: dict[str, str], parent: Node | None) -> None:
         self.tag = tag
         self.attrs = attrs
         self.parent = parent
         self.kids: list[Node | str] = []
-        self.size = 0
-        self.linked = 0
-        self.own = 0
-        self.own_linked = 0
+        self.inner: list[Node] = []
+        self.known_names: str | None = None
+        self.chars = self.size = self.linked = self.own = self.own_linked = 0
         self.good = 0.0
-        self.is_inline = False
-        self.is_dropped = False
+        self.is_inline = self.is_dropped = False
+
+    def add(self, node: Node) -> None:
+        """Appends an element."""
+        self.kids.append(node)
+        self.inner.append(node)
+
+    def add_text(self, text: str) -> None:
+        """Appends text."""
+        self.kids.append(text)
+        self.chars += len(text.strip())
 
     def names(self) -> str:
         """Class, id and role, `camelCase` as `camel-case`, a space on both sides; empty where there is none."""
-        attrs = self.attrs
-        found = f"{attrs.get('class', '')} {attrs.get('id', '')} {attrs.get('role', '')}"
-        if len(found) == 2:
-            return ""
-        lower = found.lower()
-        return f" {lower} " if lower == found else f" {_CAMEL.sub('-', found).lower()} "
+        if self.known_names is None:
+            self.known_names = _names(self.attrs)
+        return self.known_names
 
     def elements(self) -> Iterator[Node]:
         """The element kids that are still on the page."""
-        for kid in self.kids:
-            if not isinstance(kid, str) and not kid.is_dropped:
-                yield kid
+        return (kid for kid in self.inner if not kid.is_dropped)
 
 
 @dataclass(slots=True)
@@ -91,6 +86,17 @@ class Tree:
     sources: list[str] = field(default_factory=list)  # of scripts
     was_complete: bool = True  # whether the parser came to the page's end
     passwords: int = 0  # fields that ask for one
+
+
+def _names(attrs: dict[str, str]) -> str:
+    if not attrs:
+        return ""
+    found = f"{attrs.get('class', '')} {attrs.get('id', '')} {attrs.get('role', '')}"
+    if len(found) == 2:
+        return ""
+    found = found[:_LONGEST_NAMES]
+    lower = found.lower()
+    return f" {lower} " if lower == found else f" {_CAMEL.sub('-', found).lower()} "
 
 
 def parse(html: str) -> Tree:
@@ -114,23 +120,8 @@ def walk(root: Node) -> Iterator[Node]:
     while stack:
         node = stack.pop()
         yield node
-        stack.extend([kid for kid in reversed(node.kids) if not isinstance(kid, str) and not kid.is_dropped])
-
-
-def weigh(root: Node) -> list[Node]:
-    """Sets `size` and `linked` from `root` down; returns the elements in order."""
-    order = list(walk(root))
-    for node in reversed(order):
-        size = linked = 0
-        for kid in node.kids:
-            if isinstance(kid, str):
-                size += len(kid.strip())
-            elif not kid.is_dropped:
-                size += kid.size
-                linked += kid.linked
-        node.size = size
-        node.linked = size if node.tag == "a" else linked
-    return order
+        if node.inner:
+            stack.extend([kid for kid in reversed(node.inner) if not kid.is_dropped])
 
 
 def text_of(root: Node, limit: int = 1_000_000) -> str:
@@ -156,8 +147,18 @@ def release(tree: Tree) -> None:
     while stack:
         node = stack.pop()
         node.parent = None
-        kids, node.kids = node.kids, []
-        stack.extend([kid for kid in kids if not isinstance(kid, str)])
+        node.kids = []
+        stack.extend(node.inner)
+        node.inner = []
+
+
+def restore(root: Node) -> None:
+    """Puts everything that was dropped back on the page."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        node.is_dropped = False
+        stack.extend(node.inner)
 
 
 def is_unseen(tag: str, attrs: dict[str, str]) -> bool:
@@ -218,7 +219,7 @@ class _Builder:
         if tag == "a":
             parent = _out_of_link(parent)
         node = Node(tag, attrs, parent)
-        parent.kids.append(node)
+        parent.add(node)
         self._stack.append(self._node)
         self._node = node
 
@@ -266,12 +267,12 @@ class _Builder:
 
     def _formula(self, tex: str, *, is_display: bool) -> None:
         math = Node("math", {"alttext": tex} | ({"display": "block"} if is_display else {}), self._node)
-        math.kids.append(tex)
-        self._node.kids.append(math)
+        math.add_text(tex)
+        self._node.add(math)
 
     def data(self, data: str) -> None:
         if not self._skipped:
-            self._node.kids.append(data)
+            self._node.add_text(data)
         elif self._sink is not None:
             self._sink.append(data)
 
@@ -296,11 +297,3 @@ def _out_of_link(node: Node) -> Node:
         above = above.parent
     return node
 
-
-def restore(root: Node) -> None:
-    """Puts everything that was dropped back on the page."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        node.is_dropped = False
-        stack.extend([kid for kid in node.kids if not isinstance(kid, str)])
