@@ -17,6 +17,7 @@ from sift.guard import CheckedUrl, Guard
 MOST_DIALLED = 4
 _FAULTS = {
     errno.ECONNREFUSED: "the connection was refused",
+    errno.ECONNRESET: "the connection was reset",
     errno.ENETUNREACH: "there is no route to the host",
     errno.EHOSTUNREACH: "there is no route to the host",
 }

@@ -19,7 +19,7 @@ MOST_HEAD = 64 * 1024
 """Bytes of status lines and headers in all, those of interim answers included."""
 MOST_CHUNK_LINE = 4 * 1024
 PIECE = 64 * 1024
-FRAMING_SLACK = 512 * 1024
+FRAMING_SLACK = 128 * 1024
 """Bytes that chunk sizes and trailers may add to a body on the wire."""
 
 _STATUS_LINE = re.compile(rb"HTTP/1\.[01] +([1-5][0-9]{2})(?: .*)?", re.DOTALL)
@@ -241,7 +241,11 @@ def _chunk(inbox: Inbox, size: int) -> Iterator[bytes]:
 
 
 def _skip_trailers(inbox: Inbox) -> None:
-    """Reads to the end of the trailers, which say nothing that is used; a peer may leave out their last line."""
+    """Reads to the end of the trailers, which say nothing that is used: only then has the whole body come."""
     left = MOST_HEAD
-    while line := inbox.line(left):
+    while line := inbox.line(max(0, left)):
         left -= len(line) + 2
+    if line is None and inbox.ended:
+        raise Unreachable("the body broke off in its trailers")
+    if line is None:
+        raise Unreachable("trailers of more than 64 KiB")
