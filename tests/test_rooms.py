@@ -12,6 +12,7 @@ FLOOR = {
     "target": 0,
     "errors": 0,
     "clock": 0,
+    "home": 0,
     "logs": 0,
     "metrics": 0,
     "guard": 1,

@@ -7,7 +7,7 @@
     for entry in sift.wait(job["job_id"])["targets"]:
         print(entry["url"], entry.get("reason", "ok"))
 
-The service is never imported here; of the package's other rooms only `config` is, to find a local server.
+The service is never imported here; of the package's other rooms only `home` is, to find a local server.
 """
 
 from sift.client.errors import (

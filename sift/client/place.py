@@ -108,12 +108,15 @@ class _Local:
 
 
 def _from_config(option: str | None, environ: Mapping[str, str]) -> tuple[str, str]:
-    from sift.config import load  # 25 ms to import, and an environment that says all needs none of it
-    from sift.errors import ConfigError
+    from sift.home import local_server  # 3 ms to import, and an environment that says all needs none of it
 
     try:
-        server = load(option, environ).server
-    except ConfigError as error:
+        server = local_server(option, environ)
+    except Exception as error:
+        from sift.errors import ConfigError  # loaded where it was raised, and not on the way to a good answer
+
+        if not isinstance(error, ConfigError):
+            raise
         raise NoToken(f"{error}; or set $SIFT_URL, and $SIFT_TOKEN or $SIFT_TOKEN_FILE (see sift token)") from None
     if not server.port:
         raise NoPlace("sift.toml: [server] port is 0, so the server's port is not known; set $SIFT_URL")

@@ -4,7 +4,7 @@ A default is written here or nowhere.
 """
 
 from sift.config.kinds import Allow
-from sift.config.load import default_data_dir, find, is_loopback, load, need_restart, parse, show
+from sift.config.load import is_loopback, load, need_restart, parse, show
 from sift.config.tables import (
     BatchConfig,
     CacheConfig,
@@ -19,6 +19,7 @@ from sift.config.tables import (
     ServerConfig,
     WorkersConfig,
 )
+from sift.home import default_data_dir, find
 
 __all__ = [
     "Allow",

@@ -1,4 +1,4 @@
-"""Finds, reads, checks and shows `sift.toml`; the only reader of the file and of the environment.
+"""Checks and shows `sift.toml`, which `home` finds and reads; nobody else looks at file or environment.
 
 Every mistake is a `ConfigError` of one line that names file, table, key, and what it takes.
 """
@@ -8,51 +8,22 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from typing import Any
 
 from sift.config.tables import LIVE_TABLES, TABLES, CallerConfig, Config
 from sift.errors import ConfigError
+from sift.home import default_data_dir, find, read_document
 
-MAX_FILE_BYTES = 1 << 20
 WAITERS = 12
 """Threads beyond the global slots: 8 fetches that wait at gates and 4 long polls."""
-
-
-def find(option: str | None, environ: Mapping[str, str]) -> str | None:
-    """The path of the config file: the option, `$SIFT_CONFIG`, `./sift.toml`, `/etc/sift/sift.toml`; `None` if none."""
-    named = option or environ.get("SIFT_CONFIG")
-    if named:
-        return named
-    return next((path for path in ("sift.toml", "/etc/sift/sift.toml") if os.path.exists(path)), None)
 
 
 def load(option: str | None, environ: Mapping[str, str]) -> Config:
     """The config in force; the defaults where there is no file. Raises `ConfigError`."""
     path = find(option, environ)
-    document = _document(path) if path else {}
+    document = read_document(path) if path else {}
     return parse(document, path, environ)
-
-
-def _document(path: str) -> dict[str, Any]:
-    name = os.path.basename(path) or path
-    try:
-        with open(path, "rb") as file:
-            text = file.read(MAX_FILE_BYTES + 1)
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({(os.strerror(error.errno or 0)).lower()})") from None
-    if len(text) > MAX_FILE_BYTES:
-        raise ConfigError(f"{name}: over 1 MiB; this is not a config file")
-    try:
-        return tomllib.loads(text.decode())
-    except UnicodeDecodeError:
-        raise ConfigError(f"{name}: not UTF-8; save it as UTF-8") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        place = re.search(r"\(at (line \d+, column \d+|end of document)\)", str(error))
-        raise ConfigError(
-            f"{name}: not valid TOML{f' at {place[1]}' if place else ''}; mend the syntax there"
-        ) from None
 
 
 def parse(document: Mapping[str, Any], path: str | None, environ: Mapping[str, str]) -> Config:
@@ -132,17 +103,6 @@ def _check_together(name: str, config: Config) -> None:
     for service in ("llm", "embed"):
         if getattr(config.digest, f"{service}_url") and not getattr(config.digest, f"{service}_model"):
             raise ConfigError(f"{name}: [digest] {service}_model: missing; {service}_url takes a model beside it")
-
-
-def default_data_dir(environ: Mapping[str, str]) -> str:
-    """`$STATE_DIRECTORY` (the first, as systemd may give several), `$XDG_STATE_HOME/sift`, `~/.local/state/sift`."""
-    state = environ.get("STATE_DIRECTORY", "").split(":")[0]
-    if state:
-        return state
-    base = environ.get("XDG_STATE_HOME") or os.path.join(
-        environ.get("HOME") or os.path.expanduser("~"), ".local", "state"
-    )
-    return os.path.join(base, "sift")
 
 
 def is_loopback(host: str) -> bool:

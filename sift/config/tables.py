@@ -11,6 +11,7 @@ from typing import Any
 
 from sift import __version__
 from sift.config.kinds import Allow, AllowEntry, Choice, Duration, FilePath, Flag, Kind, ListOf, Size, Text, Whole
+from sift.home import HOST, PORT
 
 MIB = 1 << 20
 HTTP_URL = Text("an http or https URL", r"https?://[^\s/?#\x00-\x1f\x7f]+[^\s\x00-\x1f\x7f]*")
@@ -29,8 +30,8 @@ def key(name: str, kind: Kind, default: Any) -> Any:
 class ServerConfig:
     """`data_dir` is `None` in the defaults; `load` fills it from the environment."""
 
-    host: str = key("host", Text("an address or a host name", r"[A-Za-z0-9.:_\-]+"), "127.0.0.1")
-    port: int = key("port", Whole(0, 65535), 8642)
+    host: str = key("host", Text("an address or a host name", r"[A-Za-z0-9.:_\-]+"), HOST)
+    port: int = key("port", Whole(0, 65535), PORT)
     threads: int = key("threads", Whole(1, 1024), 24)
     data_dir: str = key("data_dir", Text("the path of a directory"), "")
     grace_s: float = key("grace", Duration(), 10.0)
