@@ -18,7 +18,7 @@ import pytest
 
 from sift.cli import exits
 from sift.cli.command import sift
-from tests.support.answers import job
+from tests.support.answers import TOKEN, job
 from tests.support.scripted import Said, Scripted
 
 Run = Callable[..., Any]
@@ -125,18 +125,28 @@ def test_a_status_loads_nothing_that_is_slow_to_load(server: Scripted, environme
     assert not slow & loaded
 
 
+@pytest.mark.parametrize("told_by", ["environment", "sift.toml"])
 def test_a_status_takes_no_longer_than_eight_bare_pythons(
-    server: Scripted, environment: Environment, command: list[str], tmp_path: Path
+    server: Scripted, environment: Environment, command: list[str], tmp_path: Path, told_by: str
 ) -> None:
     server.says(Said(200, job()))
     environment = {**environment, "PYTHONPYCACHEPREFIX": str(tmp_path / "pyc")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    if told_by == "sift.toml":
+        environment |= {"SIFT_URL": "", "SIFT_TOKEN": "", "SIFT_CONFIG": _config(tmp_path, server)}
     bare, status = [], []
-    for _ in range(11):
+    for _ in range(21):
         bare.append(_seconds([sys.executable, "-c", "pass"], environment))
         status.append(_seconds([*command, "batch", "status", "j_1"], environment))
 
     assert statistics.median(status) < 8 * statistics.median(bare)
+
+
+def _config(folder: Path, server: Scripted) -> str:
+    (folder / "token").write_text(TOKEN)
+    (folder / "token").chmod(0o600)
+    (folder / "sift.toml").write_text(f'[server]\nport = {server.url.rpartition(":")[2]}\ndata_dir = "{folder}"\n')
+    return str(folder / "sift.toml")
 
 
 def _seconds(command: list[str], environment: Environment) -> float:
