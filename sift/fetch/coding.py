@@ -57,7 +57,8 @@ class _Brotli:
     def step(self, data: bytes) -> bytes:
         output: bytes = self._inner.process(data, output_buffer_limit=PIECE)
         self.finished = self._inner.is_finished()
-        self.pending = not self.finished and not self._inner.can_accept_more_data()
+        # measured: it accepts more data although output waits beyond the limit; so ask until nothing comes
+        self.pending = not self.finished and (bool(output) or not self._inner.can_accept_more_data())
         return output
 
 

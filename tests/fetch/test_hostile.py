@@ -15,7 +15,7 @@ import pytest
 from sift.clock import Deadline
 from sift.errors import TargetError
 from tests.support.hostile import Hostile
-from tests.support.misbehaviour import DEADLINE_S, KINDS, MIB, Case
+from tests.support.misbehaviour import KINDS, MIB, Case
 
 ALL = [(kind, case) for kind, cases in KINDS.items() for case in cases]
 
@@ -51,7 +51,7 @@ def test_a_hostile_server_costs_one_fetch(kind: str, case: Case, net: Any, slots
     with server_for(case) as server:
         net.sites = {443: server, 80: server}
         began = time.monotonic()
-        outcome, text, body = fetched(fetcher, "https" if case.certificate else "http", slots)
+        outcome, text, body = fetched(fetcher, case, slots)
         took_s = time.monotonic() - began
         grown_mib = before.grown_mib
     sent = server.sent
@@ -60,7 +60,7 @@ def test_a_hostile_server_costs_one_fetch(kind: str, case: Case, net: Any, slots
     assert outcome == expected
     assert part in text
     assert body == case.body
-    assert took_s < DEADLINE_S + 1
+    assert took_s < case.deadline_s + 1
     assert grown_mib < 64
     assert sent < case.config["max_bytes"] + MIB
     assert slots.held is None
@@ -69,9 +69,10 @@ def test_a_hostile_server_costs_one_fetch(kind: str, case: Case, net: Any, slots
     assert len(os.listdir("/proc/self/fd")) == before.descriptors
 
 
-def fetched(fetcher: Any, scheme: str, slots: Any) -> tuple[str, str, bytes]:
+def fetched(fetcher: Any, case: Case, slots: Any) -> tuple[str, str, bytes]:
+    url = f"{'https' if case.certificate else 'http'}://site.example.org/"
     try:
-        page = fetcher.get(f"{scheme}://site.example.org/", deadline=Deadline(DEADLINE_S), slots=slots)
+        page = fetcher.get(url, deadline=Deadline(case.deadline_s), slots=slots)
     except TargetError as error:
         return error.outcome, str(error), b""
     return "ok", "", page.body

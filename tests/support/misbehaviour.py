@@ -1,6 +1,7 @@
 """How servers misbehave: scripts for `Hostile`, each with what a fetch from it must end in.
 
-Measured by `tests/fetch/test_hostile.py`. The deadline of those fetches is `DEADLINE_S`.
+Measured by `tests/fetch/test_hostile.py`. The deadline of those fetches is `DEADLINE_S`,
+or `LATE_S` where it is what ends them.
 """
 
 import os
@@ -14,7 +15,7 @@ from backports import zstd
 
 from tests.support.hostile import TLS, Gone, Peer, Script, always, reply
 
-DEADLINE_S = 0.4
+LATE_S, DEADLINE_S = 0.4, 1.0
 MIB = 1 << 20
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -30,6 +31,10 @@ class Case:
     body: bytes = b""
     certificate: str | None = None
     config: dict[str, int] = field(default_factory=lambda: {"max_bytes": 256 * 1024})
+
+    @property
+    def deadline_s(self) -> float:
+        return LATE_S if self.fault == LATE else DEADLINE_S
 
 
 def says(data: bytes) -> Script:
