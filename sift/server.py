@@ -36,7 +36,7 @@ from sift.logs import Log, silence_libraries
 from sift.metrics import Metrics
 from sift.pipeline import Pipeline
 from sift.pipeline.messages import PRELOAD
-from sift.workers import Pool
+from sift.workers import Pool, end_fork_server
 
 DATABASE = "dcache.sqlite3"
 STORE_SILENT_S = 2.0
@@ -227,6 +227,7 @@ class Server:
             for number, handler in before.items():
                 signal.signal(number, handler)
             restore_libraries()
+            end_fork_server()
 
     def _stop_once_more_means_now(self) -> None:
         stopping = threading.Thread(target=self.stop, name="sift-stop")

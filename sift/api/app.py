@@ -76,6 +76,7 @@ def create_app(services: Services) -> Flask:
     from sift.api import batch, fetch, health
 
     app = Flask("sift.api", static_folder=None)
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.url_map.strict_slashes = True
     app.url_map.merge_slashes = False
     app.before_request(lambda: _arrive(services))
@@ -122,7 +123,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 def endpoint_of(request: Request) -> str:
     """The route of a request, as metrics and log name it; `other` for a path that is none."""
-    rule = request.url_rule.rule.replace("<job_id>", "{id}") if request.url_rule else ""
+    rule = request.url_rule.rule.replace("<path:job_id>", "{id}") if request.url_rule else ""
     return rule if rule in ENDPOINTS else OTHER
 
 

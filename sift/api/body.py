@@ -19,7 +19,6 @@ from sift.target import MODES, Target
 
 FETCH_BODY_BYTES = 64 << 10
 BATCH_BODY_BYTES = 256 << 10
-PAGES_MAX_CHARS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +214,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "url": _text,
     "mode": _mode,
     "question": _wanted(query.QUESTION_MAX_CHARS),
-    "pages": _refined(PAGES_MAX_CHARS, query.parse_pages),
+    "pages": _refined(query.PAGES_MAX_CHARS, query.parse_pages),
     "grep": _refined(query.GREP_MAX_CHARS, query.check_grep),
     "jq": _wanted(query.JQ_MAX_CHARS),
     "context": _flag,

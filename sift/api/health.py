@@ -16,10 +16,12 @@ def blueprint(services: Services) -> Blueprint:
 
     @routes.get("/healthz")
     def healthz() -> Response:
-        troubles = services.troubles()
+        troubles = ["the server is stopping"] if services.stopping.is_set() else services.troubles()
         if troubles:
-            return json_response({"status": "failing", "troubles": troubles}, 503)
-        return json_response({"status": "ok"})
+            reason = "stopping" if services.stopping.is_set() else "internal"
+            answer = {"success": False, "error": troubles[0], "reason": reason, "troubles": troubles}
+            return json_response(answer, 503)
+        return json_response({"success": True, "status": "ok"})
 
     @routes.get("/metrics")
     def metrics() -> Response:

@@ -8,7 +8,9 @@ Pure: bytes to bytes, run by name through the worker pool. Nothing is fetched an
 
 from __future__ import annotations
 
+import jq  # noqa: F401 (loaded now: a worker opens no file once it takes jobs)
 import msgspec
+import re2  # noqa: F401 (as above)
 
 from sift.digest import extract
 from sift.errors import Invalid, TargetError, TooLong, Unsupported
@@ -90,8 +92,8 @@ def _query(wish: Wish, rendered: Rendered) -> tuple[str, dict[str, int] | None]:
             raise Unsupported(f"jq needs JSON, and the page is {rendered.media_type or 'of no type'}")
         return query.jq(wish.jq, rendered.text), None
     if wish.grep is not None:
-        found = query.grep(wish.grep, rendered.text)
-        return found.text, {"matches": found.matches, "lines": found.lines}
+        found, matches, lines = query.grep(wish.grep, rendered.text)
+        return found, {"matches": matches, "lines": lines}
     return rendered.text, None
 
 

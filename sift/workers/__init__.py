@@ -3,6 +3,6 @@
 What a page means is not known here: a job is a function's name and bytes, its answer is bytes.
 """
 
-from sift.workers.pool import Pool
+from sift.workers.pool import Pool, end_fork_server
 
-__all__ = ["Pool"]
+__all__ = ["Pool", "end_fork_server"]

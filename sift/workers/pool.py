@@ -11,14 +11,18 @@ thread speaks to it directly.
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.forkserver
+import multiprocessing.resource_tracker
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext, ForkServerProcess
+from types import ModuleType
 
 from sift.config import WorkersConfig
 from sift.errors import Internal, TimedOut, TooLong
@@ -282,7 +286,8 @@ class Pool:
                 daemon=True,
             )
             try:
-                process.start()
+                with _no_main_module():
+                    process.start()
             except BaseException:
                 ours.close()
                 raise
@@ -296,6 +301,18 @@ class Pool:
             self._wake_write.send_bytes(b"")
 
 
+def end_fork_server() -> None:
+    """Ends the process that workers are forked from, and waits for it; for a program that is about to exit.
+
+    It would go by itself a moment after the program, and be an orphan until then.
+    """
+    for module, holder in (("forkserver", "_forkserver"), ("resource_tracker", "_resource_tracker")):
+        stop = getattr(getattr(getattr(multiprocessing, module, None), holder, None), "_stop", None)
+        if stop is not None:
+            with suppress(OSError, ChildProcessError):
+                stop()
+
+
 @contextmanager
 def _no_environment() -> Iterator[None]:
     """The fork server is started with an empty environment, so that its children never had another."""
@@ -305,3 +322,14 @@ def _no_environment() -> Iterator[None]:
         yield
     finally:
         os.environ.update(saved)
+
+
+@contextmanager
+def _no_main_module() -> Iterator[None]:
+    """Keeps multiprocessing from running the program's main script once more in every worker."""
+    saved = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = saved

@@ -33,7 +33,7 @@ class Site:
         site = self
 
         class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:  # noqa: N802 (the base class's name)
+            def do_GET(self) -> None:
                 site._answer(self)
 
             def log_message(self, *args: Any) -> None:
