@@ -10,10 +10,11 @@ from pathlib import Path
 import click
 import pytest
 
+import sift as sift_package
 from sift.cli.command import sift
 from sift.target import MODES, Outcome
 
-SKILL = Path(__file__).parents[1] / "skill"
+SKILL = Path(sift_package.__file__).parent / "skill"
 PAGES = sorted(SKILL.rglob("*.md"))
 TEXT = (SKILL / "SKILL.md").read_text()
 KEYS = {"name", "description", "license", "compatibility", "metadata", "allowed-tools"}

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import sift
 from sift.config import load
 from tests.support.scripted import Scripted
 
@@ -87,7 +88,7 @@ def test_the_skill_is_printed_as_it_stands(run: Run) -> None:
     ran = run("skill")
 
     assert ran.code == 0
-    assert ran.out == (Path(__file__).parents[2] / "skill" / "SKILL.md").read_text()
+    assert ran.out == (Path(sift.__file__).parent / "skill" / "SKILL.md").read_text()
 
 
 def test_the_skill_is_installed_into_a_folder_of_its_name(run: Run, tmp_path: Path) -> None:
