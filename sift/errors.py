@@ -177,10 +177,11 @@ _HINT_OF_4XX = {404: "recover", 410: "recover", 451: "recover", 401: "browser", 
 
 
 class UpstreamStatus(TargetError):
-    """The site answered 4xx or 5xx; outcome and hint follow from `status`."""
+    """The site answered 4xx or 5xx; outcome and hint follow from `status`. `retry_after_s` is its own word, if any."""
 
-    def __init__(self, status: int) -> None:
+    def __init__(self, status: int, *, retry_after_s: float | None = None) -> None:
         self.status = status
+        self.retry_after_s = retry_after_s
         self.outcome = Outcome.UPSTREAM_5XX if status >= 500 else Outcome.UPSTREAM_4XX
         super().__init__(f"the site answered {status}")
         self.hint = "retry" if status >= 500 else _HINT_OF_4XX.get(status)
