@@ -6,7 +6,7 @@ from sift.cli import terminal
 from sift.client import Answered, CallerBusy, ClientError
 
 _ADVICE = {
-    "browser": "a real browser may get further (never open a private address in one)",
+    "browser": "a real browser may get further; never open a private address in one",
     "retry": "the same may work later",
     "recover": "an archived copy may exist; --recover takes the newest",
     "jq": "--jq picks out the part that is wanted",
