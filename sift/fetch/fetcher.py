@@ -17,7 +17,7 @@ from sift.errors import Unreachable, UpstreamStatus
 from sift.fetch.coding import ACCEPTED, decoded, known_codings
 from sift.fetch.connector import Connector
 from sift.fetch.cookies import Jar
-from sift.fetch.http1 import Head, Inbox, read_body, read_head, request_bytes
+from sift.fetch.http1 import Head, Inbox, read_body, read_head, request_bytes, retry_after_s
 from sift.fetch.lookup import Lookups, Resolve, system_resolve
 from sift.fetch.redirect import location, may_refresh, resolve_reference
 from sift.fetch.wire import Dial
@@ -72,11 +72,12 @@ class Fetcher:
         resolve: Resolve = system_resolve,
         dial: Dial = system_dial,
         clock: Clock | None = None,
+        connector: Connector | None = None,
     ) -> None:
         self._config = config
         self._guard = guard
         self._clock = clock or Clock()
-        self._connector = Connector(config, Lookups(resolve), dial)
+        self._connector = connector or Connector(config, Lookups(resolve), dial)
 
     def get(
         self,
@@ -109,15 +110,13 @@ class Fetcher:
         fields = {"Accept": "application/json", "Content-Type": "application/json", **headers}
         head, answer = self._exchange(checked, self._request("POST", checked, fields, body), deadline)
         if head.status >= 300:
-            raise _refused(head)
+            raise self._refused(head)
         return answer
 
     def for_service(self, url: str) -> Fetcher:
         """This fetcher for one configured service, whose host and port its guard lets pass. Not to be closed."""
-        view = object.__new__(Fetcher)
-        view._config, view._clock, view._connector = self._config, self._clock, self._connector
-        view._guard = self._guard.for_service(url)
-        return view
+        guard = self._guard.for_service(url)
+        return Fetcher(self._config, guard, clock=self._clock, connector=self._connector)
 
     def close(self) -> None:
         self._connector.close()
@@ -193,8 +192,15 @@ class Fetcher:
             renewed = {name: value for name, value in _clean(head).items() if name in _RENEWED}
             return replace(trip.known, url=trip.url, headers={**trip.known.headers, **renewed}, fetched_at=now)
         if not 200 <= head.status < 300 or head.status == 206:
-            raise _refused(head)
+            raise self._refused(head)
         return Page(trip.url, checked.url, head.status, _clean(head), body, now)
+
+    def _refused(self, head: Head) -> UpstreamStatus | Unreachable:
+        if head.status >= 400:
+            return UpstreamStatus(head.status, retry_after_s=retry_after_s(head, self._clock.now()))
+        if head.status == 206:
+            return Unreachable("the site sent a part that was not asked for")
+        return Unreachable(f"the site answered {head.status}, which is not followed")
 
     def _refreshed(self, trip: _Trip, page: Page, refresh: Refresh | None) -> str | None:
         """Where a meta refresh leads; found out with no slot held and off the fetch's clock."""
@@ -213,14 +219,6 @@ def _is_at(known: Page | None, checked: CheckedUrl) -> bool:
 def _validators(known: Page) -> dict[str, str]:
     fields = {"If-None-Match": known.headers.get("etag"), "If-Modified-Since": known.headers.get("last-modified")}
     return {name: value for name, value in fields.items() if value and value.isascii()}
-
-
-def _refused(head: Head) -> UpstreamStatus | Unreachable:
-    if head.status >= 400:
-        return UpstreamStatus(head.status)
-    if head.status == 206:
-        return Unreachable("the site sent a part that was not asked for")
-    return Unreachable(f"the site answered {head.status}, which is not followed")
 
 
 def _clean(head: Head) -> dict[str, str]:

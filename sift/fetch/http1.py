@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 
 from sift.errors import TooLong, Unreachable
 from sift.fetch.wire import Lost, Wire
@@ -26,6 +27,7 @@ _STATUS_LINE = re.compile(rb"HTTP/1\.[01] +([1-5][0-9]{2})(?: .*)?", re.DOTALL)
 _FIELD_NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _LENGTH = re.compile(r"[0-9]{1,18}", re.ASCII)
 _CHUNK_LINE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;.*)?", re.DOTALL)
+_SECONDS = re.compile(r"[0-9]{1,9}", re.ASCII)
 _UNSENDABLE = re.compile(r"[^\t\x20-\x7e\x80-\xff]")
 
 
@@ -48,6 +50,17 @@ class Head:
         """The field as a comma-separated list, in lower case, empty elements dropped."""
         parts = ",".join(self.values(name)).split(",")
         return [part.strip().lower() for part in parts if part.strip()]
+
+
+def retry_after_s(head: Head, now: float) -> float | None:
+    """What Retry-After says, in seconds from `now`; `None` where it says nothing that can be read."""
+    text = head.last("retry-after") or ""
+    if _SECONDS.fullmatch(text):
+        return float(text)
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - now)
+    except (ValueError, OverflowError):
+        return None
 
 
 def request_bytes(method: str, target: str, host: str, fields: Mapping[str, str], body: bytes = b"") -> bytes:

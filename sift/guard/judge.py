@@ -30,10 +30,13 @@ class Guard:
     dialled, unless an `allow` entry of the config names one exactly: a single address with its port.
     """
 
-    def __init__(self, config: GuardConfig, *, own: Iterable[tuple[str, int]] = ()) -> None:
+    def __init__(
+        self, config: GuardConfig, *, own: Iterable[tuple[str, int]] = (), service: Allow | None = None
+    ) -> None:
         self._config = config
-        self._allow = tuple(_canonical(entry) for entry in config.allow)
-        self._own = tuple((address, port) for text, port in own if (address := read_address(text)) is not None)
+        self._own_given = tuple(own)
+        self._own = tuple((found, port) for text, port in self._own_given if (found := read_address(text)) is not None)
+        self._allow = tuple(_canonical(entry) for entry in config.allow) + ((service,) if service else ())
 
     def check_url(self, url: str) -> CheckedUrl:
         """The pre-check, from the URL alone: what it refuses is refused at submit already."""
@@ -74,12 +77,10 @@ class Guard:
 
     def for_service(self, url: str) -> Guard:
         """A guard for one configured service: its host and port pass as configured, all else is judged as ever."""
-        service = read_url(url)
-        network = ip_network(service.literal) if service.literal else None
-        guard = Guard(self._config)
-        guard._own = self._own
-        guard._allow = (*self._allow, Allow(network, None if network else service.host, service.port))
-        return guard
+        checked = read_url(url)
+        network = ip_network(checked.literal) if checked.literal else None
+        service = Allow(network, None if network else checked.host, checked.port)
+        return Guard(self._config, own=self._own_given, service=service)
 
     def _check_public(self, address: Address, port: int, shown: str | None) -> None:
         kind = special_kind(address)

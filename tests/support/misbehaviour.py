@@ -15,7 +15,7 @@ from backports import zstd
 
 from tests.support.hostile import TLS, Gone, Peer, Script, always, reply
 
-LATE_S, DEADLINE_S = 0.4, 1.0
+LATE_S, DEADLINE_S = 0.25, 1.0
 MIB = 1 << 20
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -136,7 +136,7 @@ def unknown(coding: str) -> tuple[str, str]:
 NOISE = os.urandom(3000)
 INTERIM = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 X\r\nLink: <a>\r\n\r\n"
 TRANSFER = ("unreachable", "a transfer coding other than chunked")
-LATE = ("timeout", "no complete answer within 0.4 s")
+LATE = ("timeout", "no complete answer within 0.25 s")
 BROKE = ("unreachable", "broke off")
 NOT_HTTP = ("unreachable", "the answer is not HTTP/1")
 HEADERS = ("unreachable", "headers of more than 64 KiB")
