@@ -39,7 +39,8 @@ class Jar:
             for (host, name, under), (value, secure) in self._cookies.items()
             if host == at.host and _is_under(path, under) and (at.scheme == "https" or not secure)
         ]
-        text = "; ".join(pairs)
+        # sent as the bytes that came, which a field's text holds as latin-1
+        text = "; ".join(pairs).encode("utf-8").decode("latin-1")
         return text if 0 < len(text) <= MOST_BYTES else None
 
     def _take(self, at: CheckedUrl, pair: str, attributes: dict[str, str], now: float) -> None:

@@ -35,7 +35,7 @@ class Guard:
     ) -> None:
         self._config = config
         self._own_given = tuple(own)
-        self._own = tuple((found, port) for text, port in self._own_given if (found := read_address(text)) is not None)
+        self._own = tuple((_bound(text), port) for text, port in self._own_given)
         self._allow = tuple(_canonical(entry) for entry in config.allow) + ((service,) if service else ())
 
     def check_url(self, url: str) -> CheckedUrl:
@@ -119,6 +119,14 @@ class Guard:
 
     def _bad_port(self, port: int) -> Blocked:
         return Blocked(f"port {port} (only {_listed(self._config.ports)})")
+
+
+def _bound(text: str) -> Address:
+    """An address that Sift listens on; a name here would protect nothing, so it is a mistake of the caller's."""
+    address = read_address(text)
+    if address is None:
+        raise ValueError(f"not an address that a socket is bound to: {text}")
+    return address
 
 
 def _canonical(entry: Allow) -> Allow:

@@ -167,6 +167,18 @@ class TestAddresses:
             with pytest.raises(TimedOut):
                 get(None, connect_timeout_s=5.0, seconds=0.2)
 
+    def test_a_stop_ends_connecting_too(self, get: Any, net: Any, slots: Any) -> None:
+        with full_listener() as port:
+            net.dial = lambda address, _, timeout_s: dial("127.0.0.1", port, timeout_s)
+            stop = threading.Timer(0.1, lambda: None)
+            deadline = Deadline(30, stopped=lambda: not stop.is_alive())
+            fetcher = net.fetcher(connect_timeout_s=20.0)
+            stop.start()
+            began = Clock().monotonic()
+            with pytest.raises(Cancelled):
+                fetcher.get("http://site.example.org/", deadline=deadline, slots=slots)
+        assert Clock().monotonic() - began < 0.7
+
     def test_refused_is_said(self, get: Any, net: Any) -> None:
         with socket.create_server(("127.0.0.1", 0)) as closed:
             port = closed.getsockname()[1]

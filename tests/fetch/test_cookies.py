@@ -38,6 +38,7 @@ def sent(set_cookie: str | list[str], to: str, origin: str = "https://a.example.
         ("a=1; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "https://a.example.org/", None),
         ("a=1; Path=/; Expires=nonsense", "https://a.example.org/", "a=1"),
         ("a=x=y; Path=/", "https://a.example.org/", "a=x=y"),
+        ("a=日; Path=/", "https://a.example.org/", "a=日".encode().decode("latin-1")),
         ("nonsense; Path=/", "https://a.example.org/", None),
         ("=1; Path=/", "https://a.example.org/", None),
         ("a=1\x00; Path=/", "https://a.example.org/", None),

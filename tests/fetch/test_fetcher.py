@@ -1,5 +1,6 @@
 """Ordinary fetching: what is sent, what a page holds, cookies, revalidation, meta refresh, slots, services."""
 
+import os
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 
 from sift.clock import Clock, Deadline
 from sift.config import FetchConfig, GuardConfig
-from sift.errors import Blocked, Busy, Cancelled, TimedOut, TooLong, Unreachable, UpstreamStatus
+from sift.errors import Blocked, Busy, Cancelled, TargetError, TimedOut, TooLong, Unreachable, UpstreamStatus
 from sift.fetch import Fetcher
 from sift.guard import Guard
 from sift.target import Page
@@ -16,6 +17,14 @@ from tests.support.hostile import Hostile, Peer, always, pages, reply
 
 Serve = Callable[..., Hostile]
 HTML = {"Content-Type": "text/html"}
+
+
+class Turnstile:
+    def at(self, host: str) -> None:
+        pass
+
+    def free(self) -> None:
+        pass
 
 
 def fields_of(request: bytes) -> dict[str, str]:
@@ -361,6 +370,56 @@ class TestStopping:
 
         with pytest.raises(Unreachable, match="stopping"):
             fetcher.get("http://site.example.org/", deadline=Deadline(1), slots=slots)
+
+
+class TestManyAtOnce:
+    def test_good_and_hostile_fetches_side_by_side_leave_nothing_behind(self, net: Any, serve: Serve) -> None:
+        def script(peer: Peer) -> None:
+            match peer.path():
+                case "/page":
+                    peer.send(reply(b"x" * 10_000))
+                case "/hop":
+                    peer.send(reply(status=302, fields={"Location": "/page"}))
+                case "/cut":
+                    peer.send(reply(b"x", length=9))
+                case "/reset":
+                    peer.reset()
+                case "/garbage":
+                    peer.send(bytes(range(256)))
+                case _:
+                    peer.hang()
+
+        fetcher = net.fetcher(serve(script))
+        paths = ["page", "hop", "cut", "reset", "garbage", "hang"] * 4
+        ends: dict[str, set[str]] = {path: set() for path in paths}
+
+        def work() -> None:
+            for path in paths:
+                try:
+                    fetcher.get(
+                        f"http://site.example.org/{path}",
+                        deadline=Deadline(0.1 if path == "hang" else 5),
+                        slots=Turnstile(),
+                    )
+                    ends[path].add("ok")
+                except TargetError as error:
+                    ends[path].add(error.outcome)
+
+        before = len(os.listdir("/proc/self/fd"))
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        fetcher.close()
+        net.sites[80].close()
+
+        unreachable = {"unreachable"}
+        assert ends == {
+            "page": {"ok"}, "hop": {"ok"}, "cut": unreachable, "reset": unreachable, "garbage": unreachable,
+            "hang": {"timeout"},
+        }  # fmt: skip
+        assert len(os.listdir("/proc/self/fd")) == before - 1  # the site's listener
 
 
 class TestServices:

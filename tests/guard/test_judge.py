@@ -173,6 +173,10 @@ class TestOwnAddress:
         with pytest.raises(Blocked, match="does not resolve to public addresses alone"):
             connect(guard, "http://me.internal:8642/", "127.0.0.1")
 
+    def test_a_name_for_it_is_a_mistake_of_the_program(self) -> None:
+        with pytest.raises(ValueError, match="not an address"):
+            guard_with(own=(("localhost", 8642),))
+
     def test_an_entry_that_names_it_exactly_opens_it(self) -> None:
         guard = guard_with(allow("127.0.0.1/32", port=8642), own=(("127.0.0.1", 8642),))
 
