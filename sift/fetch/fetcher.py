@@ -17,10 +17,11 @@ from sift.errors import Unreachable, UpstreamStatus
 from sift.fetch.coding import ACCEPTED, decoded, known_codings
 from sift.fetch.connector import Connector
 from sift.fetch.cookies import Jar
-from sift.fetch.http1 import Head, Inbox, read_body, read_head, request_bytes, retry_after_s
+from sift.fetch.head import Head, retry_after_s
 from sift.fetch.lookup import Lookups, Resolve, system_resolve
 from sift.fetch.redirect import location, may_refresh, resolve_reference
-from sift.fetch.wire import Dial
+from sift.fetch.transport import Answer, send
+from sift.fetch.wire import Dial, Wire
 from sift.fetch.wire import dial as system_dial
 from sift.guard import CheckedUrl, Guard
 from sift.target import Page
@@ -108,7 +109,7 @@ class Fetcher:
         """
         checked = self._guard.check_url(url)
         fields = {"Accept": "application/json", "Content-Type": "application/json", **headers}
-        head, answer = self._exchange(checked, self._request("POST", checked, fields, body), deadline)
+        head, answer = self._exchange("POST", checked, fields, deadline, body)
         if head.status >= 300:
             raise self._refused(head)
         return answer
@@ -157,32 +158,34 @@ class Fetcher:
             fields["Cookie"] = cookie
         if trip.known is not None and _is_at(trip.known, checked):
             fields |= _validators(trip.known)
-        head, body = self._exchange(checked, self._request("GET", checked, fields), trip.deadline)
+        head, body = self._exchange("GET", checked, fields, trip.deadline)
         trip.jar.take(checked, head.values("set-cookie"), self._clock.now())
         return head, body
 
-    def _request(self, method: str, checked: CheckedUrl, fields: Mapping[str, str], body: bytes = b"") -> bytes:
-        own = {"User-Agent": self._config.user_agent, "Accept-Encoding": ACCEPTED}
-        return request_bytes(method, checked.target, checked.authority, own | dict(fields), body)
-
-    def _exchange(self, checked: CheckedUrl, request: bytes, deadline: Deadline) -> tuple[Head, bytes]:
+    def _exchange(
+        self,
+        method: str,
+        checked: CheckedUrl,
+        fields: Mapping[str, str],
+        deadline: Deadline,
+        body: bytes | None = None,
+    ) -> tuple[Head, bytes]:
         """One request and its answer; only the body of a 2xx is read, and it is whole and decoded."""
+        own = {"User-Agent": self._config.user_agent, "Accept-Encoding": ACCEPTED}
         wire = self._connector.open(self._guard, checked, deadline)
         try:
-            wire.send(request)
-            inbox = Inbox(wire)
-            head = read_head(inbox)
-            if not 200 <= head.status < 300 or head.status in _EMPTY_STATUSES:
-                return head, b""
-            return head, self._body(head, inbox)
+            answer = send(wire, method, checked, own | dict(fields), body)
+            if not 200 <= answer.head.status < 300 or answer.head.status in _EMPTY_STATUSES:
+                return answer.head, b""
+            return answer.head, self._body(answer, wire)
         finally:
             wire.close()
 
-    def _body(self, head: Head, inbox: Inbox) -> bytes:
-        codings = known_codings(head.listed("content-encoding"))
+    def _body(self, answer: Answer, wire: Wire) -> bytes:
+        codings = known_codings(answer.head.listed("content-encoding"))
         most = self._config.max_bytes
         body = BytesIO()
-        for piece in decoded(read_body(head, inbox, most), codings, most, inbox.wire.check):
+        for piece in decoded(answer.pieces(most), codings, most, wire.check):
             body.write(piece)
         return body.getvalue()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from sift.errors import Unreachable
-from sift.fetch.http1 import Head
+from sift.fetch.head import Head
 from sift.guard import CheckedUrl
 from sift.target import Page
 

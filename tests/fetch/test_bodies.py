@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from sift.errors import TooLong, Unreachable, Unsupported
 from sift.fetch.coding import decoded, known_codings
-from sift.fetch.http1 import Head, Inbox, read_body, read_head
+from sift.fetch.head import Head
+from sift.fetch.transport import send
+from sift.guard.url import read_url
 from tests.support.hostile import reply
 
 
@@ -31,15 +33,17 @@ class Tape:
         self.taken += len(piece)
         return piece
 
+    def send(self, data: bytes) -> None:
+        pass
+
     def check(self) -> None:
         pass
 
 
 def read(pieces: list[bytes], most: int = 1 << 20) -> tuple[Head, bytes]:
-    inbox = Inbox(Tape(pieces))  # type: ignore[arg-type]
-    head = read_head(inbox)
-    codings = known_codings(head.listed("content-encoding"))
-    return head, b"".join(decoded(read_body(head, inbox, most), codings, most, lambda: None))
+    answer = send(Tape(pieces), "GET", read_url("http://site.example.org/"), {})  # type: ignore[arg-type]
+    codings = known_codings(answer.head.listed("content-encoding"))
+    return answer.head, b"".join(decoded(answer.pieces(most), codings, most, lambda: None))
 
 
 def gzip(data: bytes) -> bytes:
