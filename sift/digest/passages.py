@@ -1,0 +1,256 @@
+"""A text cut into passages: pieces that can stand alone, each with the trail of headings above it.
+
+Code blocks and tables stay whole up to a limit. What a passage is worth is not known here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+_USUAL = 600  # characters: paragraphs are gathered up to about so many
+_LONGEST = 1_200  # a paragraph over this is cut at a sentence
+_LEAD_IN = 400  # the paragraph before a code block or table stays with it if it is no longer than this
+_FENCE_SEARCH = 256 * 1024  # no closing fence within so much: it is no code block
+_LINE = re.compile(r"[^\n]*\n?")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*\n?$")
+_FENCE = re.compile(r"[ \t>]*(?:[-*+]|\d{1,3}[.)])?[ \t]*(`{3,}|~{3,})")
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？]|\n+")
+_SPACE = re.compile(r"\s+")
+
+HEADING, CODE, TABLE, TEXT = "heading", "code", "table", "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of the text from `start` to `end`, and the headings above it, outermost first.
+
+    `before` and `after` are what a piece of a longer code block or table needs to be one itself: a fence, a header.
+    """
+
+    start: int
+    end: int
+    trail: tuple[str, ...]
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    kind: str
+    start: int
+    end: int
+    level: int = 0
+    title: str = ""
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+
+def cut(text: str, *, whole_max: int) -> list[Passage]:
+    """All passages of `text`, in its order; code blocks and tables over `whole_max` characters are taken apart."""
+    gathered = _Gathering(text, whole_max)
+    for block in _blocks(text):
+        gathered.add(block)
+    gathered.flush()
+    return gathered.passages
+
+
+def outline(text: str, *, most: int = 200) -> list[tuple[int, str]]:
+    """The headings of `text` as (level, title), at most so many."""
+    found: list[tuple[int, str]] = []
+    for block in _blocks(text):
+        if block.kind == HEADING and block.title:
+            found.append((block.level, block.title))
+            if len(found) >= most:
+                break
+    return found
+
+
+class _Gathering:
+    """Blocks on their way to passages: small neighbours under one heading become one."""
+
+    def __init__(self, text: str, whole_max: int) -> None:
+        self.passages: list[Passage] = []
+        self._text = text
+        self._whole_max = whole_max
+        self._trail: list[tuple[int, str]] = []
+        self._open: list[_Block] = []
+
+    def add(self, block: _Block) -> None:
+        if block.kind == HEADING:
+            self._enter(block)
+        elif block.kind == TEXT:
+            self._add_text(block)
+        else:
+            self._add_whole(block)
+
+    def flush(self) -> None:
+        """End the passage that is being gathered."""
+        if self._open:
+            self.passages.append(Passage(self._open[0].start, self._open[-1].end, self._titles()))
+            self._open = []
+
+    def _titles(self) -> tuple[str, ...]:
+        return tuple(title for _, title in self._trail)
+
+    def _size(self) -> int:
+        return self._open[-1].end - self._open[0].start if self._open else 0
+
+    def _enter(self, heading: _Block) -> None:
+        # a heading without text of its own begins the passage of what follows it
+        if any(block.kind != HEADING for block in self._open) or self._size() > _USUAL:
+            self.flush()
+        while self._trail and self._trail[-1][0] >= heading.level:
+            self._trail.pop()
+        self._trail.append((heading.level, heading.title))
+        self._open.append(heading)
+
+    def _add_text(self, block: _Block) -> None:
+        if self._size() + block.size > _LONGEST or self._has_whole():
+            self._flush_unless_heading()
+        for part in _parts(self._text, block):
+            if self._size() + part.size > _LONGEST:
+                self._flush_unless_heading()
+            self._open.append(part)
+            if self._size() >= _USUAL:
+                self.flush()
+
+    def _add_whole(self, block: _Block) -> None:
+        if block.size > self._whole_max:
+            self.flush()
+            self.passages.extend(self._taken_apart(block))
+            return
+        if self._size() + block.size > max(_LONGEST, block.size + _LEAD_IN):
+            self._keep_lead_in()
+        self._open.append(block)
+        if self._size() >= _USUAL:
+            self.flush()
+
+    def _has_whole(self) -> bool:
+        return self._size() > _LEAD_IN and any(block.kind in {CODE, TABLE} for block in self._open)
+
+    def _flush_unless_heading(self) -> None:
+        if any(block.kind != HEADING for block in self._open):
+            self.flush()
+
+    def _keep_lead_in(self) -> None:
+        """End what is gathered, but for its last paragraph where that is short: it introduces what comes."""
+        last = self._open[-1] if self._open else None
+        if last is None or last.kind != TEXT or last.size > _LEAD_IN or len(self._open) == 1:
+            self._flush_unless_heading()
+            return
+        self._open.pop()
+        self._flush_unless_heading()
+        self._open.append(last)
+
+    def _taken_apart(self, block: _Block) -> Iterator[Passage]:
+        """A code block or table too long to be shown whole, by lines, each piece with fence or header."""
+        lines = [
+            (match.start(), match.end()) for match in _LINE.finditer(self._text, block.start, block.end) if match[0]
+        ]
+        head = 1 if block.kind == CODE else min(2, len(lines) - 1)
+        before = self._text[block.start : lines[head - 1][1]] if head else ""
+        after = "\n" + before.strip()[:3] if block.kind == CODE else ""
+        body = lines[head : len(lines) - (block.kind == CODE)]
+        if len(before) > _USUAL:
+            before = ""
+        for start, end in _by_lines(body, min(_USUAL, self._whole_max)):
+            yield Passage(start, end, self._titles(), before, after)
+
+
+def _by_lines(lines: Iterable[tuple[int, int]], most: int) -> Iterator[tuple[int, int]]:
+    """Lines gathered to stretches of at most about `most` characters; a longer line is cut."""
+    start = end = -1
+    for begin, stop in lines:
+        if start >= 0 and stop - start > most:
+            yield start, end
+            start = -1
+        while stop - begin > 2 * most:
+            yield begin, begin + most
+            begin += most
+        start, end = (begin if start < 0 else start), stop
+    if start >= 0 and end > start:
+        yield start, end
+
+
+def _parts(text: str, block: _Block) -> Iterator[_Block]:
+    """A paragraph, or pieces of one that is too long, cut at sentences or lines, else at a space."""
+    start = block.start
+    while block.end - start > _LONGEST:
+        window = text[start : start + _LONGEST]
+        ends = [match.end() for match in _SENTENCE_END.finditer(window) if match.end() >= _USUAL // 2]
+        spaces = [] if ends else [match.end() for match in _SPACE.finditer(window) if match.end() >= _USUAL // 2]
+        size = next((end for end in ends if end >= _USUAL), (ends or spaces or [_LONGEST])[-1])
+        yield _Block(TEXT, start, start + size)
+        start += size
+    if start < block.end:
+        yield _Block(TEXT, start, block.end)
+
+
+def _blocks(text: str) -> Iterator[_Block]:
+    """Headings, code blocks, tables and paragraphs, in order; blank lines are left out."""
+    at = 0
+    while at < len(text):
+        line = _line(text, at)
+        end = at + len(line)
+        if not line.strip():
+            at = end
+            continue
+        block = _heading(line, at) or _code(text, line, at) or _table(text, line, at) or _paragraph(text, at)
+        yield block
+        at = block.end
+
+
+def _line(text: str, at: int) -> str:
+    end = text.find("\n", at) + 1
+    return text[at:end] if end else text[at:]
+
+
+def _heading(line: str, at: int) -> _Block | None:
+    if len(line) > 1000 or "#" not in line[:4]:
+        return None
+    match = _HEADING.match(line)
+    return _Block(HEADING, at, at + len(line), len(match[1]), _plain(match[2])) if match else None
+
+
+def _plain(title: str) -> str:
+    """A heading's words without links and emphasis."""
+    return (
+        re.sub(r"!?\[([^\[\]]*)\]\([^()\s]*\)", r"\1", title)
+        .replace("`", "")
+        .replace("**", "")
+        .replace("\\", "")
+        .strip()
+    )
+
+
+def _code(text: str, line: str, at: int) -> _Block | None:
+    match = _FENCE.match(line) if "```" in line or "~~~" in line else None
+    if not match or (match[1][0] == "`" and "`" in line[match.end() :]):
+        return None
+    closing = re.compile(rf"^[ \t>]*{match[1][0]}{{{len(match[1])},}}[ \t]*$", re.MULTILINE)
+    found = closing.search(text, at + len(line), at + _FENCE_SEARCH)
+    return _Block(CODE, at, min(len(text), found.end() + 1)) if found else None
+
+
+def _table(text: str, line: str, at: int) -> _Block | None:
+    end = at
+    while line.lstrip().startswith("|"):
+        end += len(line)
+        line = _line(text, end)
+    return _Block(TABLE, at, end) if end > at else None
+
+
+def _paragraph(text: str, at: int) -> _Block:
+    """Lines up to a blank one, or to one that begins something else."""
+    end = at
+    while end < len(text):
+        line = _line(text, end)
+        is_other = _heading(line, end) or line.lstrip().startswith(("```", "~~~", "|"))
+        if not line.strip() or (is_other and end > at):
+            break
+        end += len(line)
+    return _Block(TEXT, at, end)
