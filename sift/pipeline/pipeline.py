@@ -5,63 +5,31 @@ What waits, waits here in the caller's thread: at gates (`gate`), on the wire (`
 
 from __future__ import annotations
 
-import hashlib
-import threading
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 
-from sift.clock import Clock, Deadline
+from sift.clock import Clock
 from sift.config import Config
-from sift.dcache import Store, partition
+from sift.dcache import Store
 from sift.errors import (
     Internal,
     Invalid,
     TargetError,
-    TimedOut,
     TooLong,
-    Unreachable,
     Unsupported,
-    UpstreamStatus,
 )
 from sift.fetch import Fetcher
-from sift.gate import Gate, Ticket
-from sift.guard import CheckedUrl, Guard
+from sift.gate import Gate
+from sift.guard import Guard
 from sift.logs import Log
 from sift.metrics import Metrics
 from sift.pipeline import envelope, messages
+from sift.pipeline.source import LaneSlots, Source
 from sift.target import Caller, Lane, Outcome, Page, Result, Target
 from sift.workers import Pool
 
-ORIGIN_SHARE = 2 / 3
-"""Of the deadline, what the site itself gets where an archived copy would do."""
-RECOVERABLE = frozenset({404, 410, 451})
 _REFUSALS = {"unsupported": Unsupported, "invalid": Invalid, "too_long": TooLong}
-
-
-class _Slots:
-    """One target's slots, as `fetch` sees them; tells the lane when they are held for the first time."""
-
-    def __init__(self, ticket: Ticket, lane: Lane) -> None:
-        self._ticket = ticket
-        self._lane = lane
-        self._begun = False
-
-    def at(self, host: str) -> None:
-        """Holds slots of `host`; raises `Busy` or `Cancelled`."""
-        self._ticket.at(host)
-        self.begin()
-
-    def begin(self) -> None:
-        """Says once that the target starts; raises `Cancelled` where it must not."""
-        if not self._begun:
-            self._begun = True
-            self._lane.begin()
-
-    def free(self) -> None:
-        """Gives back what is held."""
-        self._ticket.free()
 
 
 class Pipeline:
@@ -83,15 +51,11 @@ class Pipeline:
         self._config = config
         self._guard = guard
         self._gate = gate
-        self._fetcher = fetcher
-        self._cache = store.content
+        self._source = Source(config, fetcher, store.content, pool, metrics=metrics, clock=clock)
         self._pool = pool
         self._metrics = metrics
         self._log = log
         self._clock = clock
-        self._aborted = threading.Event()
-        # A guard that has become stricter must not be answered from what a laxer one let in.
-        self._policy = hashlib.sha256(repr(config.guard).encode()).hexdigest()[:16]
 
     def fetch_target(self, caller: Caller, target: Target, lane: Lane) -> Result:
         """The result of one target; raises `TargetError`. Logs a line and counts the outcome, either way."""
@@ -118,7 +82,7 @@ class Pipeline:
 
     def abort(self) -> None:
         """Ends every fetch under way: the grace of a stop is over."""
-        self._aborted.set()
+        self._source.abort()
 
     def check_programs(self, programs: list[str]) -> list[str]:
         """For each jq program what is wrong with it, "" where nothing is known to be."""
@@ -133,42 +97,28 @@ class Pipeline:
     def _steps(self, caller: Caller, target: Target, lane: Lane, began: float) -> Result:
         checked = self._guard.check_url(target.url)
         with self._gate.ticket(caller, lane) as ticket:
-            slots = _Slots(ticket, lane)
-            page, cached = self._page(caller, target, checked, lane, slots)
+            slots = LaneSlots(ticket, lane)
+            page, cached = self._source.page(caller, target, checked, lane, slots)
             slots.begin()  # a cached copy needs no slots, but a cancelled job gets nothing either
         done = self._work(page, target, lane)
         elapsed_ms = int((self._clock.monotonic() - began) * 1000)
         cap_bytes = self._config.fetch.output_cap_bytes
-        return Result(envelope.build(target, page, done, cached=cached, elapsed_ms=elapsed_ms, cap_bytes=cap_bytes))
+        found = envelope.build(target, page, done, cached=cached, elapsed_ms=elapsed_ms, cap_bytes=cap_bytes)
+        if withheld := self._withheld(caller, target):
+            found["withheld"] = withheld
+        return Result(found)
 
-    def _page(
-        self, caller: Caller, target: Target, checked: CheckedUrl, lane: Lane, slots: _Slots
-    ) -> tuple[Page, bool]:
-        """The page, and whether it came from the cache or was confirmed to be what the cache holds."""
-        part = f"{partition(caller)} {self._policy}"
-        known = self._cache.get(part, checked.url)
-        if known is not None and self._is_fresh(known, target):
-            self._metrics.cache_requests_total.labels("content", "hit").inc()
-            return replace(known, url=target.url), True
-        self._metrics.cache_requests_total.labels("content", "stale" if known else "miss").inc()
-        page = self._fetch(target, known if target.max_age_s != 0 else None, lane, slots)
-        confirmed = known is not None and page.body is known.body
-        if confirmed:
-            self._cache.touch(part, checked.url, page)
-        else:
-            self._store(part, checked.url, page)
-        return page, confirmed
-
-    def _fetch(self, target: Target, known: Page | None, lane: Lane, slots: _Slots) -> Page:
-        timeout_s = self._config.fetch.timeout_s
-        deadline = Deadline(timeout_s, self._clock.monotonic, self._aborted.is_set)
-
-        def refresh(page: Page) -> str | None:
-            asked = (page.final_url, page.headers.get("content-type"), page.body[: 256 << 10])
-            found = self._pool.call(messages.REFRESH, msgspec.msgpack.encode(asked), lane=lane.name)
-            return found.decode() or None
-
-        return self._fetcher.get(target.url, deadline=deadline, slots=slots, known=known, refresh=refresh)
+    def _withheld(self, caller: Caller, target: Target) -> list[str]:
+        """What was asked for and is not done for a restricted caller: it would show others what he reads."""
+        if not caller.restricted:
+            return []
+        config = self._config
+        asks_model = target.question is not None and bool(config.digest.llm_url or config.digest.embed_url)
+        withheld = {
+            "recover": target.recover and not self._source.may_recover(caller),
+            "digest": asks_model and not config.digest.restricted,
+        }
+        return [option for option, is_withheld in withheld.items() if is_withheld]
 
     def _work(self, page: Page, target: Target, lane: Lane) -> messages.Yield:
         if not page.body:
@@ -195,22 +145,6 @@ class Pipeline:
             raise refusal(done.why.removeprefix(f"{done.refused}: "), hint=done.hint)
         return done
 
-    def _is_fresh(self, page: Page, target: Target) -> bool:
-        ttl_s = self._config.cache.ttl_s
-        limit_s = ttl_s if target.max_age_s is None else min(ttl_s, target.max_age_s)
-        return limit_s > 0 and 0 <= self._clock.now() - page.fetched_at <= limit_s
-
-    def _store(self, part: str, url: str, page: Page) -> None:
-        if page.status == 200 and page.body and not _forbids_storing(page):
-            self._cache.put(part, url, page)
-        else:
-            self._cache.delete(part, url)
-
-
-def _forbids_storing(page: Page) -> bool:
-    directives = page.headers.get("cache-control", "").lower().split(",")
-    return any(directive.strip().partition("=")[0] == "no-store" for directive in directives)
-
 
 def _without_used_hint(error: TargetError, target: Target) -> TargetError:
     used: dict[str, Any] = {"recover": target.recover, "jq": target.jq, "pages": target.pages, "grep": target.grep}
@@ -229,6 +163,3 @@ def _host_of(url: str) -> str:
     for mark in "/?#\\":
         authority = authority.partition(mark)[0]
     return authority.rpartition("@")[2][:255]
-
-
-__all__ = ["RECOVERABLE", "Pipeline", "TimedOut", "Unreachable", "UpstreamStatus"]
