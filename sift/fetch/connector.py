@@ -6,6 +6,7 @@ What is said on the connection is not known here.
 from __future__ import annotations
 
 import errno
+import ssl
 
 from sift.clock import Deadline
 from sift.config import FetchConfig
@@ -24,13 +25,15 @@ _FAULTS = {
 
 
 class Connector:
-    """Opens connections for any thread; owns the look-up threads and the TLS context."""
+    """Opens connections for any thread; owns the look-up threads. `context` is made from the config where not given."""
 
-    def __init__(self, config: FetchConfig, lookups: Lookups, dial: Dial) -> None:
+    def __init__(
+        self, config: FetchConfig, lookups: Lookups, dial: Dial, context: ssl.SSLContext | None = None
+    ) -> None:
         self._connect_timeout_s = config.connect_timeout_s
         self._lookups = lookups
         self._dial = dial
-        self._context = tls_context(config.ca_file)
+        self._context = context or tls_context(config.ca_file)
 
     def open(self, guard: Guard, checked: CheckedUrl, deadline: Deadline) -> Wire:
         """A connection to the URL's host, which the caller closes. Raises Blocked, TimedOut, Unreachable."""

@@ -1,19 +1,29 @@
 """What the tests of the wire share: slots that keep a diary, and fetchers that reach loopback sites by public names."""
 
 import socket
+import ssl
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 
 import pytest
 
 from sift.clock import Clock, Deadline
 from sift.config import FetchConfig, GuardConfig
 from sift.fetch import Fetcher
-from sift.fetch.wire import dial
+from sift.fetch.connector import Connector
+from sift.fetch.lookup import Lookups
+from sift.fetch.wire import dial, tls_context
 from sift.guard import Guard
 from sift.target import Page
 from tests.support.hostile import CA_FILE, Hostile
 
 PUBLIC = "93.184.216.34"
+
+
+@cache
+def context_for(ca_file: str | None) -> ssl.SSLContext:
+    """Parsing the CA bundle takes longer than most tests."""
+    return tls_context(ca_file)
 
 
 class Diary:
@@ -60,7 +70,8 @@ class Net:
         if site is not None:
             self.sites[443 if site.url.startswith("https") else 80] = site
         values = FetchConfig(**{"ca_file": CA_FILE, "connect_timeout_s": 1.0, **config})  # type: ignore[arg-type]
-        fetcher = Fetcher(values, guard or Guard(GuardConfig()), resolve=self.resolve, dial=self.dial)
+        connector = Connector(values, Lookups(self.resolve), self.dial, context_for(values.ca_file))
+        fetcher = Fetcher(values, guard or Guard(GuardConfig()), connector=connector)
         self._fetchers.append(fetcher)
         return fetcher
 

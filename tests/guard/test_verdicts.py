@@ -2,6 +2,7 @@
 
 import json
 import socket
+import ssl
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from sift.clock import Deadline
 from sift.config import FetchConfig, GuardConfig
 from sift.errors import Blocked, TargetError, Unreachable
 from sift.fetch import Fetcher
+from sift.fetch.connector import Connector
+from sift.fetch.lookup import Lookups
 from sift.guard import Guard
 from sift.target import Outcome
 
@@ -54,7 +57,8 @@ def fetch(case: Case) -> tuple[TargetError, list[str]]:
         dialled.append(address)
         raise ConnectionRefusedError
 
-    fetcher = Fetcher(FetchConfig(), Guard(GuardConfig()), resolve=resolve, dial=dial)
+    connector = Connector(FetchConfig(), Lookups(resolve), dial, NO_TLS)
+    fetcher = Fetcher(FetchConfig(), Guard(GuardConfig()), connector=connector)
     try:
         with pytest.raises(TargetError) as caught:
             fetcher.get(case.url, deadline=Deadline(5), slots=Slots())
@@ -64,6 +68,7 @@ def fetch(case: Case) -> tuple[TargetError, list[str]]:
 
 
 CASES = read_cases()
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def test_there_are_enough_cases() -> None:
