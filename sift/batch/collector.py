@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from sift.batch.leases import LeaseClock
 from sift.batch.ledger import Ledger
@@ -54,6 +55,10 @@ class Collector:
         self.thread = threading.Thread(target=self._run, name="sift-collector", daemon=True)
 
     def start(self) -> None:
+        self._metrics.batch_bytes.set_function(self._store.batch.nbytes)
+        self._metrics.cache_bytes.labels("content").set_function(self._store.content.nbytes)
+        for kind in ("digest", "embed"):
+            self._metrics.cache_bytes.labels(kind).set_function(partial(self._store.digest.nbytes, kind))
         self._show()
         self.thread.start()
 
@@ -105,8 +110,4 @@ class Collector:
             self._tidied_s = now_s
 
     def _show(self) -> None:
-        self._metrics.batch_bytes.set(self._store.batch.nbytes())
-        self._metrics.cache_bytes.labels("content").set(self._store.content.nbytes())
-        for kind in ("digest", "embed"):
-            self._metrics.cache_bytes.labels(kind).set(self._store.digest.nbytes(kind))
         self._metrics.disk_free_bytes.set(self._store.disk_free_bytes())

@@ -29,12 +29,12 @@ def connect(path: Path) -> sqlite3.Connection:
     with _explained(path):
         _make_directory(path.parent)
         inspect(path)
-        _own(path)
+        _make_file(path)
         connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
         try:
             _configure(connection)
             schema.migrate(connection)
-            _own(path)
+            _narrow(path)
         except BaseException:
             connection.close()
             raise
@@ -90,9 +90,14 @@ def _make_directory(path: Path) -> None:
     path.chmod(0o700)
 
 
-def _own(path: Path) -> None:
-    """Make the file with mode 0600, whatever the umask; SQLite gives -wal and -shm the mode of the database."""
+def _make_file(path: Path) -> None:
+    """Before SQLite does, which goes by the umask. Never afterwards: a close drops the locks of the whole process."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _MODE))
+    _narrow(path)
+
+
+def _narrow(path: Path) -> None:
+    """0600 for all that is there; a -wal or -shm made later gets the mode of the database."""
     for file in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
         if file.exists() and stat.S_IMODE(file.stat().st_mode) != _MODE:
             file.chmod(_MODE)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sift.dcache.database import Database, Transaction
-from sift.dcache.records import JobRow, Snapshot, TargetRow
+from sift.dcache.records import LIVE, JobRow, Snapshot, TargetRow
 from sift.errors import StorageFailed
 
 IS_LIVE = "status IN ('queued', 'running')"
@@ -67,14 +67,8 @@ class BatchReading:
     def live_counts(self) -> dict[str, int]:
         """How many jobs are `queued` and how many `running`."""
         with self._database.read() as transaction:
-            rows = transaction.rows(f"SELECT status, count(*) FROM batch_job WHERE {IS_LIVE} GROUP BY status")
-        return {"queued": 0, "running": 0} | dict(rows)
-
-    def oldest_live_at(self) -> float | None:
-        """When the oldest live job was created; `None` where no job is live."""
-        with self._database.read() as transaction:
-            created_at: float | None = transaction.value(f"SELECT min(created_at) FROM batch_job WHERE {IS_LIVE}")
-        return created_at
+            rows = transaction.rows(f"SELECT status FROM batch_job WHERE {IS_LIVE}")
+        return {status: rows.count((status,)) for status in LIVE}
 
 
 def _look(transaction: Transaction, caller: str, job_id: str, expired_at: float, since: int | None) -> Snapshot | None:

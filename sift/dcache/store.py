@@ -6,6 +6,7 @@ No table is known here.
 from __future__ import annotations
 
 import os
+import sqlite3
 from pathlib import Path
 
 from sift.dcache.batch import BatchTables
@@ -13,6 +14,7 @@ from sift.dcache.content import BlobCache, ContentCache
 from sift.dcache.database import Database
 from sift.dcache.lru import LruTable
 from sift.dcache.opening import connect
+from sift.dcache.scrub import Scrubber
 from sift.errors import StorageFailed
 
 # Free pages beyond this share of the file go back to the file system, this many at a time.
@@ -31,6 +33,9 @@ class Store:
     def __init__(self, database: Database, path: Path, cache_bytes: int) -> None:
         self._database = database
         self._path = path
+        with database.alone() as connection:
+            (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+        self._scrubber = Scrubber(path, page_bytes)
         self._caches = LruTable(database, cache_bytes)
         self.batch = BatchTables(database)
         self.content = ContentCache(self._caches)
@@ -48,26 +53,41 @@ class Store:
 
     def close(self) -> None:
         """Write the WAL home and close. Whoever calls later gets `Stopping`."""
-        if not self._database.closed:
-            self._caches.flush()
+        if self._database.closed:
+            return
+        self._caches.flush()
         self._database.close()
+        self._scrubber.close()
 
     def tidy(self) -> bool:
-        """Make what was deleted leave the file and the WAL; false where a reader outside stood in the way.
+        """Make what was deleted leave the file and the WAL; true when all that was deleted before has left.
 
-        Costs nothing where nothing was deleted since the last time.
+        A large file takes a few calls. Costs nothing where nothing was deleted since the last time.
         """
         self._caches.flush()
-        if not self._database.untidy:
-            return True
         with self._database.alone() as connection:
-            (free,) = connection.execute("PRAGMA freelist_count").fetchone()
-            (pages,) = connection.execute("PRAGMA page_count").fetchone()
-            if free * _FREE_SHARE > pages:
-                connection.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})").fetchall()
-            (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            self._database.untidy = bool(busy) or free * _FREE_SHARE > pages
-        return not busy
+            if not self._scrubber.midway:
+                if not self._database.untidy:
+                    return True
+                self._database.untidy = _give_back(connection)
+            if not _empty_wal(connection) or not self._scrub(connection):
+                self._database.untidy = True
+                return False
+        return not self._scrubber.midway
+
+    def _scrub(self, connection: sqlite3.Connection) -> bool:
+        """One slice; false where another program has written in between."""
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            wal = self._path.with_name(self._path.name + "-wal")
+            if wal.stat().st_size:
+                return False
+            self._scrubber.slice()
+        finally:
+            connection.execute("ROLLBACK")
+        # SQLite's own copies of the wiped pages must go, or the next change of one would bring back what was in it.
+        connection.execute("PRAGMA shrink_memory")
+        return True
 
     def disk_free_bytes(self) -> int:
         """What the file system of the store has left for it."""
@@ -89,3 +109,20 @@ class Store:
         except (StorageFailed, OSError) as error:
             return f"the store is not writable: {error if isinstance(error, StorageFailed) else error.strerror}"
         return None
+
+
+def _give_back(connection: sqlite3.Connection) -> bool:
+    """Return free pages to the file system where they are many; whether there are many left."""
+    (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    if free * _FREE_SHARE <= pages:
+        return False
+    # As a script: `execute` takes one step of it, which frees one page.
+    connection.executescript(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})")
+    return bool(free > _VACUUM_PAGES)
+
+
+def _empty_wal(connection: sqlite3.Connection) -> bool:
+    """Write the WAL home and empty it; false where a reader outside stands in the way."""
+    (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return not busy

@@ -131,15 +131,6 @@ def test_live_counts_go_by_status(desk):
     assert desk.store.batch.live_counts() == {"queued": 1, "running": 1}
 
 
-def test_the_oldest_live_job_is_known_by_its_creation(desk, hand):
-    assert desk.store.batch.oldest_live_at() is None
-    desk.admit(caller="ann")
-    hand.pass_s(10)
-    desk.admit(caller="bob")
-
-    assert desk.store.batch.oldest_live_at() == hand.wall - 10
-
-
 def test_a_job_is_taken_once(desk):
     job_id = desk.admit(urls=2).job_id
 
