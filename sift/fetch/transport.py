@@ -32,6 +32,8 @@ from sift.guard import CheckedUrl
 _BLOCK = 16 * 1024
 _END_OF_HEAD = re.compile(rb"\n\r?\n")
 _FIELD = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*:|[ \t]|\r?\n")
+_START = b"HTTP/"
+_NOT_HTTP_1 = "the answer is not HTTP/1"
 _TOO_MUCH_HEAD = "headers of more than 64 KiB or 100 lines"
 _UNSENDABLE = re.compile(r"[^\t\x20-\x7e\x80-\xff]")
 
@@ -77,9 +79,11 @@ class _Bytes(io.RawIOBase):
                 raise Unreachable(_TOO_MUCH_HEAD)
             data = self._wire.receive(_BLOCK)
             if not data:
-                self._ended, self.broke_off, self._rest = True, received.startswith(b"HTTP/"), b""
+                self._ended, self.broke_off, self._rest = True, bool(received), b""
                 return bytes(received)
             received += data
+            if received[:5] != _START[: len(received)]:
+                raise Unreachable(_NOT_HTTP_1)  # a banner of SSH or SMTP, say; its peer may wait for ever
         self._rest = bytes(received[end.end() :])
         first, *lines = bytes(received[: end.end()]).splitlines(keepends=True)
         return first + b"".join(line for line in lines if _FIELD.match(line))
@@ -117,13 +121,18 @@ class _Response(http.client.HTTPResponse):
 
 
 class _Connection(HTTPConnection):
-    """A connection whose socket is there already."""
+    """A connection whose socket is there already, for a request whose target is spelled already."""
 
     response_class = _Response
     wire_socket: _Socket
+    target: str
 
     def _new_conn(self) -> Any:
         return self.wire_socket
+
+    def putrequest(self, method: str, url: str, *args: Any, **options: Any) -> None:
+        """Sends the target that was judged: the layers above respell it (`/a?` to `/a`, `%e9` to `%E9`)."""
+        super().putrequest(method, self.target, *args, **options)
 
 
 class _Pool(HTTPConnectionPool):
@@ -132,10 +141,11 @@ class _Pool(HTTPConnectionPool):
     def __init__(self, wire_socket: _Socket, checked: CheckedUrl) -> None:
         super().__init__(checked.host, checked.port, maxsize=1)
         self._wire_socket = wire_socket
+        self._target = checked.target
 
     def _new_conn(self) -> Any:
         connection = _Connection(self.host, self.port)
-        connection.wire_socket = self._wire_socket
+        connection.wire_socket, connection.target = self._wire_socket, self._target
         return connection
 
 
@@ -191,7 +201,7 @@ def send(wire: Wire, method: str, checked: CheckedUrl, fields: Mapping[str, str]
         raise Unreachable("the headers broke off")
     incoming.in_head = False
     if raw.status > 599 or raw.version < 10 or _is_garbled(raw):
-        raise Unreachable("the answer is not HTTP/1")
+        raise Unreachable(_NOT_HTTP_1)
     head = Head(raw.status, tuple((name.lower(), as_text(value)) for name, value in raw.headers.iteritems()))
     return Answer(head, raw, incoming, wire)
 
@@ -205,7 +215,7 @@ def _fault(error: Exception, wire: Wire, incoming: _Bytes) -> str:
         return "a Content-Length that is not a length"
     if any(isinstance(cause, http.client.LineTooLong) or "got more than" in str(cause) for cause in _causes(error)):
         return _TOO_MUCH_HEAD
-    return "the answer is not HTTP/1"
+    return _NOT_HTTP_1
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -89,6 +89,19 @@ def test_an_international_url_goes_out_in_ascii(get: Any, serve: Serve) -> None:
     assert page.final_url == "http://xn--bcher-kva.example/stra%C3%9Fe?q=%E6%97%A5%E6%9C%AC"
 
 
+@pytest.mark.parametrize(
+    "target",
+    ["//b//c", "/%zz", "/100%", "/a|b?c|d", "/%e9?q=%2f", "/a?", "/?q=%27x%27", "/a[1]?b[]=1", "/?a={}", "/@x/:y"],
+)
+def test_the_target_that_was_judged_is_the_one_that_is_sent(target: str, get: Any, serve: Serve) -> None:
+    site = serve(always(reply(b"x")))
+
+    page = get(site, f"http://site.example.org{target}")
+
+    assert site.requests[0].split(b" ")[1].decode() == target
+    assert page.final_url == f"http://site.example.org{target}"
+
+
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 418, 429, 451, 500, 503, 599])
 def test_an_error_of_the_site_is_its_status(status: int, get: Any, serve: Serve) -> None:
     with pytest.raises(UpstreamStatus) as caught:

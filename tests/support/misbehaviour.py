@@ -146,7 +146,7 @@ BIG = ("too_long", "")
 BOMB = {"max_bytes": 20 * MIB}
 
 DRIPS = [
-    Case("status line", drips(b"H"), LATE),
+    Case("status line", drips(b"K", b"HTTP/1.1 200 O"), LATE),
     Case("headers", drips(b"X-A: b\r\n", HEAD), LATE),
     Case("one endless header", drips(b"x", HEAD + b"X-A: "), LATE),
     Case("body by length", drips(b"x", HEAD + b"Content-Length: 100000\r\n\r\n"), LATE),
@@ -234,7 +234,7 @@ LIES = [
     Case("unknown coding in gzip", says(encoded("snappy, gzip", gzipped(b"x"))), unknown("snappy")),
     Case("nine codings", says(encoded("gzip, " * 9, gzipped(b"x", 9))), ("unsupported", "9 content codings")),
     Case("transfer coding", says(HEAD + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"), TRANSFER),
-    Case("HTTP/0.9", says(b"<html>hello</html>"), ("unreachable", "")),
+    Case("HTTP/0.9", says(b"<html>hello</html>"), NOT_HTTP),
     Case("HTTP/0.9 with lines", says(b"<html>\n<p>hello\n</html>\n"), NOT_HTTP),
     Case("HTTP/2 preface", says(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), NOT_HTTP),
     Case("version 2.0", says(b"HTTP/2.0 200 OK\r\n\r\n"), NOT_HTTP),
@@ -243,8 +243,10 @@ LIES = [
     Case("SSH", says(b"SSH-2.0-OpenSSH_9.2\r\n"), NOT_HTTP),
     Case("SMTP", says(b"220 mail.example.org ESMTP\r\n"), NOT_HTTP),
     Case("garbage", says(bytes(range(256)) * 8), NOT_HTTP),
-    Case("garbage without lines", says(b"\x00\xff" * 100_000), HEADERS),
-    Case("TLS on a plain port", says(b"\x15\x03\x01\x00\x02\x02\x46"), ("unreachable", "")),
+    Case("garbage without lines", says(b"\x00\xff" * 100_000), NOT_HTTP),
+    Case("SSH that goes on waiting", says_then(b"SSH-2.0-OpenSSH_9.2\r\n", Peer.hang), NOT_HTTP),
+    Case("garbage that goes on waiting", says_then(b"\x00", Peer.hang), NOT_HTTP),
+    Case("TLS on a plain port", says(b"\x15\x03\x01\x00\x02\x02\x46"), NOT_HTTP),
     Case("nothing at all", says(b""), ("unreachable", "closed before an answer came")),
     Case("half a head", says(HEAD), ("unreachable", "the headers broke off")),
     Case("half a status line", says(b"HTTP/1.1 2"), ("unreachable", "the headers broke off")),
