@@ -2,7 +2,7 @@
 
     python tests/bench/digest.py [--chars 4000] [--one] [--misses] [--shared DIR]
 
-`--one` searches all pages as one text. `--shared DIR` reads pages from elsewhere, which `tests/digest/shared.json` names.
+`--one` searches all pages as one text. `--shared DIR` reads pages from elsewhere, named in `tests/digest/shared.json`.
 """
 
 from __future__ import annotations

@@ -67,7 +67,8 @@ def _options() -> argparse.Namespace:
 
 def _module(path: Path) -> Any:
     spec = importlib.util.spec_from_file_location("yardstick", path)
-    assert spec is not None and spec.loader is not None, f"no module at {path}"
+    if spec is None or spec.loader is None:
+        raise SystemExit(f"no module at {path}")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

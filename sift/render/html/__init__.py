@@ -59,7 +59,11 @@ def _page(tree: Tree, html: str, url: str, mode: str, *, context: bool) -> HtmlP
     found = links.links(tree.root, addresses) if context or mode == "links" else []
     outline = facts.outline(order) if context else []
     needs_browser = walls.needs_browser(tree)
-    text = links.listed(found) if mode == "links" else _markdown(tree, order, addresses, html, url, mode, facts.title or "")
+    text = (
+        links.listed(found)
+        if mode == "links"
+        else _markdown(tree, order, addresses, html, url, mode, facts.title or "")
+    )
     text = _CONTROL.sub("", text)
     said = None
     if context:
@@ -68,7 +72,9 @@ def _page(tree: Tree, html: str, url: str, mode: str, *, context: bool) -> HtmlP
     return HtmlPage(_sane(facts.title), text, said, needs_browser)
 
 
-def _markdown(tree: Tree, order: list[Node], addresses: Addresses, html: str, url: str, mode: str, headline: str) -> str:
+def _markdown(
+    tree: Tree, order: list[Node], addresses: Addresses, html: str, url: str, mode: str, headline: str
+) -> str:
     if mode == "full":
         text = clean.full(tree, addresses)
     else:

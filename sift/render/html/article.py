@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 
 from sift.render.html import furniture, pruning, running
-from sift.render.html.tree import Node, Tree
+from sift.render.html.tree import Node
 
 _BODY = re.compile(
-    r"(?:^|[\s_-])(?:article-?body\w*|article-?text|article-?content\w*|entry-?content|post-?content|post-?body|story-?body\w*|"
+    r"(?:^|[\s_-])(?:article-?body\w*|article-?text|article-?content\w*|entry-?content|post-?content|post-?body|"
+    r"story-?body\w*|"
     r"story-?text|story-?content|article__(?:body|content|text)|content-?body|body-?copy|body-?text|body-?content|"
     r"rich-?text|main-?content|td-post-content|single-content|article-copy|page-content|blog-content|post-text|"
     r"story__body|articulo|artikel|text-content|article-main|field-name-body|node-content|c-entry-content|articletext|"
@@ -20,7 +21,7 @@ _BODY = re.compile(
 
 
 def content(order: list[Node], headline: str) -> Node | None:
-    """`order` is the scored page. The element with the article, furniture in it dropped; None where no running text is found."""
+    """The element with the article, furniture in it dropped; None: no running text. `order` is the scored page."""
     body = order[0]
     if body.good < running.LEAST:
         return None

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sift.render.html import code, maths, tables
+from sift.render.html import code, maths, shape, tables
 from sift.render.html.address import Addresses
-from sift.render.html.tree import Node, text_of
-from sift.render.html.writer import Writer, span, target
+from sift.render.html.tree import Node, text_of, words
+from sift.render.html.writer import Writer, escape, span, target
 
 Leave = Callable[[], None]
-_BLOCKS = ["address", "article", "aside", "body", "center", "details", "dialog", "dir", "div", "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "legend", "main", "menu", "nav", "optgroup", "option", "p", "search", "section", "tbody", "td", "tfoot", "th", "thead", "tr", "caption", "noframes"]
+_BLOCKS = words(
+    "address article aside body center details dialog dir div fieldset figcaption figure footer form header hgroup "
+    "legend main menu nav optgroup option p search section tbody td tfoot th thead tr caption noframes"
+)
 _SPARED = frozenset(["rp", "col", "colgroup", "button"])
 _EMPHASIS = {
     "b": "**",
@@ -27,8 +30,7 @@ _EMPHASIS = {
     "strike": "~~",
 }
 _CODE = frozenset(["code", "tt", "kbd", "samp"])
-_BIG = frozenset(["p", "ul", "ol", "table", "pre", "blockquote", "dl", "h1", "h2", "h3", "h4", "h5", "h6", "section", "article", "hr"])
-_SECTIONING = frozenset(["h1", "h2", "h3", "h4", "h5", "h6", "section", "article"])
+_BIG = words("p ul ol table pre blockquote dl h1 h2 h3 h4 h5 h6 section article hr")
 _HEADING_LONGEST = 400  # characters: what is longer is a page inside a heading that was never closed
 _SIGNATURE = ("sig ", "sig-object", " descname")
 _EXPONENT = frozenset("0123456789+-−n")
@@ -43,7 +45,7 @@ Handled = Leave | _Skip | None
 
 
 class List:
-    """An open list: its next number (0: bullets; less: no list but a frame), and whether blank lines stand between its items."""
+    """An open list: its next number (0: bullets; less: no list but a frame), and whether blank lines part its items."""
 
     __slots__ = ("is_loose", "number")
 
@@ -69,6 +71,8 @@ class Converter:
 
     def cell(self, root: Node) -> str:
         """What stands inside as one line for a table; line breaks are `<br>`, `|` is escaped."""
+        if not root.inner and all(isinstance(kid, str) for kid in root.kids):
+            return escape(" ".join("".join(map(str, root.kids)).split())).replace("|", "\\|")
         inner = Converter(self.addresses, keeps_buttons=self._keeps_buttons)
         inner.writer.is_one_line = True
         inner.run(root, inside_only=True)
@@ -183,9 +187,9 @@ class Converter:
         writer = self.writer
         is_inside = bool(self._lists)
         writer.flush()
-        if _is_frame(node):
+        if shape.is_frame(node):
             return self._frame()
-        number = _number(node.attrs.get("start"), 1) if node.tag == "ol" else 0
+        number = shape.number(node.attrs.get("start"), 1) if node.tag == "ol" else 0
         is_loose = any(
             kid.tag in _BIG and kid.tag not in ("ul", "ol") for item in node.elements() for kid in item.elements()
         )
@@ -222,7 +226,7 @@ class Converter:
             return writer.flush
         marker = "- "
         if around.number:
-            number = _number(node.attrs.get("value"), around.number)
+            number = shape.number(node.attrs.get("value"), around.number)
             marker = f"{number}. "
             around.number = number + 1
         writer.enter(marker, " " * len(marker))
@@ -293,15 +297,15 @@ class Converter:
                 self.writer.code(text_of(only))
                 self.writer.close(mark)
                 return SKIP
-        if _is_listing(node) and not self.writer.is_one_line:
+        if shape.is_listing(node) and not self.writer.is_one_line:
             return self.pre(node)
-        self.writer.code(_spaced(node))
+        self.writer.code(shape.spaced(node))
         return SKIP
 
     def image(self, node: Node) -> Handled:
         attrs = node.attrs
         alt = " ".join(attrs.get("alt", "").replace("[", "(").replace("]", ")").split())
-        if _is_formula(attrs) and alt:
+        if shape.is_formula(attrs) and alt:
             self.writer.raw(maths.dollars(alt, is_display=False))
             return SKIP
         source = self.addresses.of(attrs.get("src")) or self.addresses.of(attrs.get("data-src"))
@@ -310,7 +314,7 @@ class Converter:
         caption = " ".join(attrs.get("data-caption", "").replace("[", "(").replace("]", ")").replace('"', "”").split())
         words = alt or caption
         said = f' "{caption}"' if caption and caption != words else ""
-        if words or _is_in(node, "figure"):
+        if words or shape.is_in(node, "figure"):
             self.writer.raw(f"![{words}]({target(source)}{said})")
         return SKIP
 
@@ -326,7 +330,13 @@ class Converter:
 
     def superscript(self, node: Node) -> Handled:
         text = text_of(node, 20)
-        if text and len(text) <= 4 and set(text) <= _EXPONENT and _ends_in_word(self.writer) and not _holds(node, "a"):
+        if (
+            text
+            and len(text) <= 4
+            and set(text) <= _EXPONENT
+            and shape.ends_in_word(self.writer.buffer)
+            and not shape.holds(node, "a")
+        ):
             self.writer.raw(f"^{text}")
             return SKIP
         return None
@@ -341,7 +351,7 @@ class Converter:
         return lambda: self.writer.raw("”")
 
     def checkbox(self, node: Node) -> Handled:
-        if _is_in(node, "li"):
+        if shape.is_in(node, "li"):
             self.writer.raw("[x] " if "checked" in node.attrs else "[ ] ")
             self.writer.ends_open = True
         return SKIP
@@ -387,64 +397,3 @@ _HANDLERS: dict[str, Handler] = {
     "input": Converter.checkbox,
     "summary": Converter.summary,
 }
-
-
-def _is_frame(node: Node) -> bool:
-    """Whether a list only places things on the page: its items hold headings."""
-    if node.tag not in ("ul", "ol", "menu"):
-        return False
-    return any(kid.tag in _SECTIONING for item in node.elements() for kid in item.elements())
-
-
-def _number(said: str | None, default: int) -> int:
-    text = (said or "").strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else default
-
-
-def _spaced(node: Node) -> str:
-    pieces: list[str] = []
-    stack: list[Node | str] = [node]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, str):
-            pieces.append(item)
-        elif item.tag == "br":
-            pieces.append(" ")
-        elif not item.is_dropped:
-            stack.extend(reversed(item.kids))
-    return "".join(pieces)
-
-
-def _is_listing(node: Node) -> bool:
-    """Whether a `code` element is a block: it alone fills its block, and has several lines."""
-    parent = node.parent
-    if node.tag != "code" or parent is None or parent.tag not in ("p", "div", "td", "dd", "li", "figure", "body"):
-        return False
-    if sum(kid.tag == "br" for kid in node.elements()) + sum(kid.tag == "div" for kid in node.elements()) < 2:
-        return False
-    return all(kid is node or (isinstance(kid, str) and not kid.strip()) for kid in parent.kids)
-
-
-def _is_formula(attrs: dict[str, str]) -> bool:
-    names = attrs.get("class", "").split()
-    return "tex" in names or "mwe-math-fallback-image-inline" in names or "latex" in names
-
-
-def _is_in(node: Node, tag: str) -> bool:
-    above = node.parent
-    for _ in range(6):
-        if above is None:
-            return False
-        if above.tag == tag:
-            return True
-        above = above.parent
-    return False
-
-
-def _holds(node: Node, tag: str) -> bool:
-    return any(kid.tag == tag for kid in node.elements())
-
-
-def _ends_in_word(writer: Writer) -> bool:
-    last = writer.buffer[-1] if writer.buffer else ""
-    return bool(last) and (last[-1].isalnum() or last[-1] in ")*")

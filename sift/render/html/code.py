@@ -7,26 +7,39 @@ from __future__ import annotations
 
 import re
 
-from sift.render.html.tree import Node
+from sift.render.html.tree import Node, words
 
 BLOCK_TAGS = frozenset(["div", "p", "li", "tr", "table", "tbody", "ul", "ol", "pre", "section", "figure"])
 _NUMBERS = re.compile(
-    r" (?:\S*(?:linenos?|line-?numbers?|lineno|linenumber|ln-num|blob-num)|gutter|hljs-ln-n|rouge-gutter|line-number\S*) "
+    r" (?:\S*(?:linenos?|line-?numbers?|lineno|linenumber|ln-num|blob-num)|gutter|hljs-ln-n|rouge-gutter|"
+    r"line-number\S*) "
 )
 _BUTTONS = re.compile(
     r" (?:\S*(?:copy-?(?:btn|button|code)|clipboard|copybtn|btn-copy|code-copy)\S*|copy|toolbar|toolbar-item) "
 )
 _LANGUAGE = re.compile(
-    r"(?:^|\s)(?:highlight-source-|highlight-text-|highlight-|language-|lang-|brush:\s*|src-|code-)([a-z0-9+#][\w+#.-]*)"
+    r"(?:^|\s)(?:highlight-source-|highlight-text-|highlight-|language-|lang-|brush:\s*|src-|"
+    r"code-)([a-z0-9+#][\w+#.-]*)"
 )
 _AFTER = re.compile(
     r"(?:^|\s)(?:sourcecode|hljs|src|prettyprint|prism|rust|codehilite|syntax|highlight|code)\s+([a-z][\w+#-]*)"
 )
-_NONE = frozenset(
-    ["default", "none", "text", "plain", "plaintext", "txt", "plain-text", "nohighlight", "no-highlight", "notranslate", "rouge", "toolbar", "code", "block", "source", "highlight", "highlighter-rouge", "numberlines", "line-numbers", "example", "snippet", "wrapper", "container", "hljs", "s-code-block", "copy", "box", "inline", "basic", "html-basic", "literal-block", "rust-example-rendered", "playground", "prettyprinted", "linenums", "auto", "unknown", "undefined", "editor", "content", "output", "pre", "programlisting", "screen", "literal", "normal", "small", "large", "wrap", "nowrap"]
+_NONE = words(
+    "default none text plain plaintext txt plain-text nohighlight no-highlight notranslate rouge toolbar "
+    "code block source highlight highlighter-rouge numberlines line-numbers example snippet wrapper "
+    "container hljs s-code-block copy box inline basic html-basic literal-block rust-example-rendered "
+    "playground prettyprinted linenums auto unknown undefined editor content output pre programlisting "
+    "screen literal normal small large wrap nowrap"
 )
-_KNOWN = frozenset(
-    ["ada", "apache", "asm", "awk", "bash", "bat", "batch", "bibtex", "c", "c#", "c++", "clojure", "cmake", "cobol", "coffeescript", "console", "cpp", "cs", "csharp", "css", "csv", "cuda", "d", "dart", "diff", "docker", "dockerfile", "elixir", "elm", "erlang", "fish", "fortran", "fsharp", "gdscript", "gherkin", "git", "glsl", "go", "golang", "graphql", "groovy", "haskell", "hcl", "html", "http", "ini", "ipython", "java", "javascript", "jinja", "jinja2", "js", "json", "json5", "jsonc", "jsx", "julia", "kotlin", "latex", "less", "lisp", "lua", "make", "makefile", "markdown", "matlab", "md", "mermaid", "nasm", "nginx", "nim", "nix", "objc", "objective-c", "objectivec", "ocaml", "pascal", "perl", "php", "powershell", "prolog", "properties", "proto", "protobuf", "ps1", "py", "pycon", "python", "python3", "r", "rb", "regex", "rest", "rst", "ruby", "rust", "sass", "scala", "scheme", "scss", "sh", "shell", "shell-session", "smalltalk", "solidity", "sql", "svelte", "swift", "tcl", "terraform", "tex", "toml", "ts", "tsx", "typescript", "v", "vb", "vba", "verilog", "vhdl", "vim", "vue", "wasm", "xml", "yaml", "yml", "zig", "zsh"]
+_KNOWN = words(
+    "ada apache asm awk bash bat batch bibtex c c# c++ clojure cmake cobol coffeescript console cpp cs "
+    "csharp css csv cuda d dart diff docker dockerfile elixir elm erlang fish fortran fsharp gdscript "
+    "gherkin git glsl go golang graphql groovy haskell hcl html http ini ipython java javascript jinja "
+    "jinja2 js json json5 jsonc jsx julia kotlin latex less lisp lua make makefile markdown matlab md "
+    "mermaid nasm nginx nim nix objc objective-c objectivec ocaml pascal perl php powershell prolog "
+    "properties proto protobuf ps1 py pycon python python3 r rb regex rest rst ruby rust sass scala "
+    "scheme scss sh shell shell-session smalltalk solidity sql svelte swift tcl terraform tex toml ts tsx "
+    "typescript v vb vba verilog vhdl vim vue wasm xml yaml yml zig zsh"
 )
 
 
@@ -95,7 +108,7 @@ def _is_line_by_line(root: Node):  # type: ignore[no-untyped-def]
         len(lines) < 2
         or between
         or any(_ends_line(line) for line in lines[:-1])
-        or any(k.tag == "br" for k in holder.elements())
+        or any(not isinstance(kid, str) and kid.tag == "br" for kid in holder.kids)
     ):
         return lambda node: False
     chosen = set(map(id, lines))
@@ -134,10 +147,10 @@ def is_beside_code(node: Node) -> bool:
 
 def language(root: Node) -> str:
     """The language that classes of the block, what it holds, or up to three parents name; empty: none."""
-    around = [kid for kid in root.elements() if kid.tag in ("code", "pre")][:2] + [root]
+    around = [*[kid for kid in root.elements() if kid.tag in ("code", "pre")][:2], root]
     above = root.parent
     for _ in range(3):
-        if above is None or len([kid for kid in above.elements()]) > 6:
+        if above is None or len(above.inner) > 6:
             break
         around.append(above)
         above = above.parent

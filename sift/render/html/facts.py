@@ -210,7 +210,7 @@ class Facts:
         return ", ".join(names[:5]) or None
 
     def _marked_date(self) -> str | None:
-        times = []
+        times: list[str | None] = []
         for node in walk(self._tree.root):
             attrs = node.attrs
             said = attrs.get("datetime") or attrs.get("content") or attrs.get("title", "")
@@ -218,9 +218,9 @@ class Facts:
                 if found := dates.iso(said) or dates.iso(text_of(node, 90)):
                     return found
             elif node.tag == "time" or " published " in node.names() or " dt-published " in node.names():
-                if found := dates.iso(said) or (dates.iso(text_of(node, 90)) if not said else None):
-                    times.append(found)
-        return times[0] if len({time[:10] for time in times}) == 1 else None
+                times.append(dates.iso(said) or (dates.iso(text_of(node, 90)) if not said else None))
+        found_days = {time[:10] for time in times if time}
+        return next(time for time in times if time) if len(found_days) == 1 else None
 
 
 def _clean(said: object) -> str:

@@ -9,15 +9,14 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from sift.render.html.tree import Node, text_of
+from sift.render.html.tree import Node, text_of, words
 
 HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 _ALWAYS = frozenset(["nav", "menu"])
-_ROLES = frozenset(
-    ["navigation", "banner", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog", "alertdialog", "complementary", "tablist"]
-)
+_ROLES = words("navigation banner contentinfo search menu menubar toolbar dialog alertdialog complementary tablist")
 _PERMALINK = re.compile(
-    r" (?:headerlink|permalink|anchorjs-link|header-anchor|heading-anchor|anchor-link|hash-link|heading-link|doc-anchor|"
+    r" (?:headerlink|permalink|anchorjs-link|header-anchor|heading-anchor|anchor-link|hash-link|heading-link|"
+    r"doc-anchor|"
     r"mw-editsection|mark|anchor|paralink|sl-anchor-link|direct-link|self-link|selflink) "
 )
 _SIGNS = frozenset(["", "¶", "#", "§", "🔗", "★", "link", "permalink", "[link]", "⚓", "∞", "​"])
@@ -32,10 +31,12 @@ _DOCS = re.compile(
         "footer|page-footer|site-footer|site-header|page-header|menu|main-?menu|mobile-?nav|edit-this-page|edit-page|"
         "edit-link|improve|feedback|cookie\\w*|consent|copyright|prev-?next|pagination|pager|page-nav|share|social|"
         "navigation|nosearch|searchbox|search-?bar|version-?switcher|language-?switcher|localnav|on-this-page|"
-        "inpagenav|js-vote-count|vote-?cell|votes?|post-menu|js-post-menu|banner|advert\\w*|ads?|newsletter|back-to-top|"
+        "inpagenav|js-vote-count|vote-?cell|votes?|post-menu|js-post-menu|banner|advert\\w*|ads?|newsletter|"
+        "back-to-top|"
         "backtotop|gtoc|alt-docs|sr-only|visually-?hidden|screen-reader-text|comments-link|file-navigation|"
         "prevnext|rst-footer-buttons|theme-doc-breadcrumbs|pagination-nav|md-sidebar|md-header|md-footer|"
-        "headerbar|nav-wrapper|nav-chapters|sidebar-toggle|source-link|srclink|viewcode-link|toolbar|qtm|toplang|bottomlang"
+        "headerbar|nav-wrapper|nav-chapters|sidebar-toggle|source-link|srclink|viewcode-link|toolbar|qtm|toplang|"
+        "bottomlang"
     )
 )
 
@@ -93,24 +94,29 @@ def _names_docs_furniture(names: str) -> bool:
 _ARTICLES = re.compile(
     _WORD.format(
         "comments?|comment-?list|comments-?area|comment-?respond|respond|disqus\\w*|fb-comments|replies|"
-        "related\\w*|recommend\\w*|recirc\\w*|read-?more|read-?next|read-?also|more-?on|more-?from|more-?stories|more-?news|"
+        "related\\w*|recommend\\w*|recirc\\w*|read-?more|read-?next|read-?also|more-?on|more-?from|more-?stories|"
+        "more-?news|"
         "more-?posts|more-?links|more-?articles|most-?read|most-?popular|popular|trending|trend|latest|"
         "next-?prev|prev-?next|next-?article|next-?post|prev-?post|up-?next|"
         "side-?bar\\w*|widgets?|share\\w*|sharing|sharedaddy|social\\w*|addthis\\w*|addtoany\\w*|wabtn\\w*|whatsapp|"
         "newsletter\\w*|subscri\\w+|sign-?up|call-?to-?action|cta|"
         "promo\\w*|sponsor\\w*|outbrain\\w*|taboola\\w*|zergnet\\w*|revcontent\\w*|ad|ads|advert\\w*|adsbygoogle|"
-        "ad-?(?:slot|unit|container|wrapper|banner)|by-?line\\w*|author-?(?:bio|info|box|card|details|name|meta|block|image|wrap)?|"
+        "ad-?(?:slot|unit|container|wrapper|banner)|by-?line\\w*|author-?(?:bio|info|box|card|details|name|meta|"
+        "block|image|wrap)?|"
         "authors?|attribution|trust-?badge\\w*|dateline|timestamp|post-?meta|entry-?meta|article-?meta|meta|meta-?data|"
-        "published|pub-?date|publish-?date|post-?date|entry-?date|article-?date|date|tags?|tag-?list|tagcloud|categor(?:y|ies)|cat-links|bread-?crumbs?|"
-        "pagination|pager|post-?navigation|nav|navigation|nav-?bar|copyright|cookies?\\w*|consent|gdpr|popup|pop-?over|modal|"
+        "published|pub-?date|publish-?date|post-?date|entry-?date|article-?date|date|tags?|tag-?list|tagcloud|"
+        "categor(?:y|ies)|cat-links|bread-?crumbs?|"
+        "pagination|pager|post-?navigation|nav|navigation|nav-?bar|copyright|cookies?\\w*|consent|gdpr|popup|"
+        "pop-?over|modal|"
         "overlay|tool-?tip|hover-?card|rollover-block|paywall|log-?in|footer|site-?header|page-?header|masthead|"
         "toolbar|tools|poll|print|jp-\\w+|print-only|sr-only|visually-?hidden|screen-reader-text|"
-        "hidden|noprint|skip-?link|player|video-?player|donat\\w+|feedback|menu|search|banner|bio|disclaimer|disclosure|"
+        "hidden|noprint|skip-?link|player|video-?player|donat\\w+|feedback|menu|search|banner|bio|disclaimer|"
+        "disclosure|"
         "galler(?:y|ies)|resgallery\\w*|slide-?show|carousel|slider|lightbox|embedded|pull-?quote|teasers?|tease|"
         "dek|deck|stand-?first|sub-?head|sub-?headline|p-dek|article-summary"
     )
 )
-_ARTICLE_KEPT = frozenset(["html", "body", "main", "article", "p", "blockquote", "pre", "code", "td", "th", "tr", "tbody", "table", "b", "i", "strong", "em"])
+_ARTICLE_KEPT = words("html body main article p blockquote pre code td th tr tbody table b i strong em")
 
 
 def drop_around_articles(order: list[Node], good: float) -> None:
@@ -141,12 +147,12 @@ def drop_other_articles(order: list[Node], headline: str) -> None:
     titles: dict[int, int] = {}
     ours: set[int] = set()
     for node in reversed(order):
-        count = sum(titles.get(id(kid), 0) for kid in node.elements())
+        count = sum(titles[id(kid)] for kid in node.elements()) if node.inner else 0
         if node.tag in HEADINGS:
             count = int(node.linked >= 0.8 * node.size > 0)
             if (node.tag == "h1" and not count) or (headline and key(text_of(node, 400)) == headline):
                 ours.add(id(node))
-        if any(id(kid) in ours for kid in node.elements()):
+        if node.inner and any(id(kid) in ours for kid in node.elements()):
             ours.add(id(node))
         titles[id(node)] = count
     for node in order:

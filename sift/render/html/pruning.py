@@ -15,30 +15,41 @@ _CAPTION = re.compile(
     r"[\s_-](?:\w*captions?\w*|credits?|photo-?credit|image-?credit|wp-caption-text|legend|cutline)[\s_-]"
 )
 _PROMO = re.compile(
-    r"^\W*(?:related|read (?:more|next|also|full|the full)|also (?:read|see|on)|more (?:from|on|about|great|stories|coverage|news|in)|see also|see more|more\W*$|"
+    r"^\W*(?:related|read (?:more|next|also|full|the full)|also (?:read|see|on)|more (?:from|on|about|great|"
+    r"stories|coverage|news|in)|see also|see more|more\W*$|"
     r"you (?:may|might)(?: also)? (?:like|enjoy|be interested)|recommended|trending|most (?:popular|read)|"
-    r"don['’]t miss|up next|next article|popular (?:now|stories)|latest (?:news|stories)|further reading|watch(?: now| more)?:|"
-    r"click here|sign up|subscribe|follow (?:us|me|\w+ on)|get (?:the latest|access)|download (?:the|our)|join (?:us|our)|"
+    r"don['’]t miss|up next|next article|popular (?:now|stories)|latest (?:news|stories)|further reading|"
+    r"watch(?: now| more)?:|"
+    r"click here|sign up|subscribe|follow (?:us|me|\w+ on)|get (?:the latest|access)|download (?:the|our)|"
+    r"join (?:us|our)|"
     r"share (?:this|on)|advertisement|sponsored|leggi anche|ti potrebbe|lee (?:también|tambien|más)|te puede interesar|"
     r"leia (?:também|mais|ainda)|veja também|lire aussi|à lire|lesen sie (?:auch|mehr)|mehr zum|siehe auch|das könnte|"
-    r"lees ook|läs (?:också|mer)|les også|czytaj (?:też|także)|zobacz też|czytaj więcej|читайте также|читать также|смотрите также|"
-    r"читайте|самые популярные|похожие|вам может|по теме|baca juga|xem thêm|関連|あわせて読みたい|相关|相關|延伸阅读|推荐阅读|관련|추천|"
+    r"lees ook|läs (?:också|mer)|les også|czytaj (?:też|także)|zobacz też|czytaj więcej|читайте также|"
+    r"читать также|смотрите также|"
+    r"читайте|самые популярные|похожие|вам может|по теме|baca juga|xem thêm|"
+    r"関連|あわせて読みたい|相关|相關|延伸阅读|推荐阅读|관련|추천|"
     r"इसे भी|यह भी|اقرأ أيضا|إقرأ أيضا|להמשך קריאה)",
     re.I,
 )
 _COMMENTS = re.compile(
-    r"^\W*(?:\d+ )?(?:comments?|leave a (?:comment|reply)|post a comment|add a comment|join the (?:conversation|discussion)|"
-    r"comentarios|comentários|deja un(?:a respuesta| comentario)|deixe (?:um comentário|uma resposta)|commentaires?|laisser un commentaire|"
-    r"kommentare?|schreibe einen kommentar|commenti|lascia un commento|reacties|комментарии|добавить (?:отзыв|комментарий)|отзывы|"
-    r"оставить комментарий|コメント|コメントを残す|评论|发表评论|留言|댓글|komentar|tinggalkan (?:balasan|komentar))\W*(?:\(?\d+\)?)?\W*$",
+    r"^\W*(?:\d+ )?(?:comments?|leave a (?:comment|reply)|post a comment|add a comment|join the (?:conversation|"
+    r"discussion)|"
+    r"comentarios|comentários|deja un(?:a respuesta| comentario)|deixe (?:um comentário|uma resposta)|"
+    r"commentaires?|laisser un commentaire|"
+    r"kommentare?|schreibe einen kommentar|commenti|lascia un commento|reacties|комментарии|добавить (?:отзыв|"
+    r"комментарий)|отзывы|"
+    r"оставить комментарий|コメント|コメントを残す|"
+    r"评论|发表评论|留言|댓글|komentar|tinggalkan (?:balasan|komentar))\W*(?:\(?\d+\)?)?\W*$",
     re.I,
 )
 _DATE = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}:\d\d\b|\d{1,2}[./]\d{1,2}[./]\d{2,4}|^\W*\d+\W*$")
 _SMALL_TALK = re.compile(
-    r"^\W*(?:(?:close|print|share|email|e-mail|tweet|pin|like|save|advertisement|loading|play|pause|photos?|video|gallery)\W*$|"
+    r"^\W*(?:(?:close|print|share|email|e-mail|tweet|pin|like|save|advertisement|loading|play|pause|photos?|video|"
+    r"gallery)\W*$|"
     r"(?:last )?(?:updated|published|posted|modified)\b|\(?(?:additional |with )?(?:reporting|editing|writing) by|"
     r"more ap\b|filed under|tags?\b|topics?:|labels?:|source:|via:?\b|by [A-Z][\w.'-]+ [A-Z][\w.'-]+$|"
-    r"(?:reading time|tempo de leitura|lesezeit|temps de lecture)|\d+ min(?:ute)?s? read|©|copyright|all rights reserved)",
+    r"(?:reading time|tempo de leitura|lesezeit|temps de lecture)|\d+ min(?:ute)?s? read|©|copyright|"
+    r"all rights reserved)",
     re.I,
 )
 _SENTENCE_END = re.compile(r"[.!?…。！？:»”\"')]\s*$")
@@ -93,7 +104,7 @@ def _drop_headline(root: Node, headline: str) -> None:
         if node.own >= running.LEAST and node.tag not in HEADINGS and not node.is_inline:
             is_first = False
         if node.tag in HEADINGS and node.size < 300:
-            said = key(text_of(node))
+            said = key(text_of(node, 300))
             if (node.tag == "h1" and is_first) or (
                 len(said) > 10 and wanted and (said == wanted or (is_first and said in wanted))
             ):
@@ -128,10 +139,13 @@ def _drop_promotions(blocks: list[Node], texts: dict[int, str]) -> None:
         if is_sign and (node.own_linked or node.tag in HEADINGS or node.own < 40):
             node.is_dropped = True
             is_after_sign = True
-        elif (is_after_sign and node.tag == "li" and node.own_linked) or (is_all_link and (
-            is_after_sign
-            or (node.own >= 20 and node.tag not in ("li", "td", "th", "dd", "dt") and node.tag not in HEADINGS)
-        )):
+        elif (is_after_sign and node.tag == "li" and node.own_linked) or (
+            is_all_link
+            and (
+                is_after_sign
+                or (node.own >= 20 and node.tag not in ("li", "td", "th", "dd", "dt") and node.tag not in HEADINGS)
+            )
+        ):
             node.is_dropped = True
         elif not is_all_link:
             is_after_sign = False

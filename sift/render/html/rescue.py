@@ -11,7 +11,10 @@ from sift.render.html.address import Addresses
 from sift.render.html.tree import Tree
 from sift.render.html.writer import escape, target
 
-_UNSEEN = "script,style,template,noscript,head,textarea,select,iframe,svg,[hidden],[aria-hidden=true],[style*='display:none'],[style*='display: none']"
+_UNSEEN = (
+    "script,style,template,noscript,head,textarea,select,iframe,svg,[hidden],[aria-hidden=true],"
+    "[style*='display:none'],[style*='display: none']"
+)
 
 
 def text(tree: Tree, addresses: Addresses, html: str) -> str:

@@ -5,10 +5,11 @@ What follows from it is decided elsewhere.
 
 from __future__ import annotations
 
-from sift.render.html.tree import Node, walk
+from sift.render.html.tree import Node, walk, words
 
-_INLINE = frozenset(
-    ["a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img", "ins", "kbd", "label", "mark", "math", "nobr", "q", "rp", "rt", "ruby", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"]
+_INLINE = words(
+    "a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark math nobr q "
+    "rp rt ruby s samp small span strike strong sub sup time tt u var wbr"
 )
 LEAST = 40  # characters of running text in one piece that speak for an article
 

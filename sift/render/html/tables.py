@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sift.render.html import code
-from sift.render.html.tree import Node, text_of, walk
+from sift.render.html.tree import Node, text_of, walk, words
 
 if TYPE_CHECKING:
     from sift.render.html.blocks import Converter
@@ -21,7 +21,7 @@ _LISTING = (
     " crayon-table ",
     " lntable ",
 )
-_HEAVY = frozenset(["h1", "h2", "h3", "h4", "h5", "h6", "form", "table", "article", "section", "iframe", "blockquote"])
+_HEAVY = words("h1 h2 h3 h4 h5 h6 form table article section iframe blockquote")
 _HEAVY_SIZE = 600  # characters in one cell that has blocks of its own: more likely a page's frame than data
 
 

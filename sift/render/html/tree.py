@@ -8,14 +8,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 from lxml import etree
 
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text: lists of tag and class names read best so."""
+    return frozenset(text.split())
+
+
 # Elements whose inside is not text for readers; `script` and `noscript` are read for other ends.
-UNREAD = frozenset(
-    ["script", "style", "template", "noscript", "svg", "iframe", "frame", "object", "embed", "applet", "canvas", "audio", "video", "map", "datalist", "select", "textarea", "input", "progress", "meter", "basefont", "link", "meta", "title", "base"]
+UNREAD = words(
+    "script style template noscript svg iframe frame object embed applet canvas audio video map datalist "
+    "select textarea input progress meter basefont link meta title base"
 )
-HEAD = frozenset(["head", "meta", "link", "title", "base"])
 _UNSEEN_STYLE = re.compile(r"(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))", re.I)
 _MATH = re.compile(r"math|katex|mjx", re.I)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -24,7 +31,7 @@ _NOSCRIPT_KEPT = 4096  # characters: enough to tell what a page asks for
 
 
 class Node:
-    """An element that readers see. `kids` are text and elements, in order.
+    """An element that readers see. `kids` are text and elements, in order; `inner` the elements, but for `br`.
 
     `size` is the number of visible characters, `linked` how many of them stand in links (both after `weigh`);
     `own` (characters of text directly in this block), `own_linked`, `good` and `is_inline` are left to whoever looks
@@ -105,7 +112,7 @@ def parse(html: str) -> Tree:
     data = html.encode("utf-8", "surrogatepass")
     if b"\xed" in data:
         data = data.decode("utf-8", "replace").encode()
-    parser = etree.HTMLParser(target=builder, encoding="utf-8", huge_tree=True)
+    parser = etree.HTMLParser(target=cast(Any, builder), encoding="utf-8", huge_tree=True)
     try:
         parser.feed(data)
         parser.close()
@@ -128,9 +135,11 @@ def text_of(root: Node, limit: int = 1_000_000) -> str:
     """The text inside, white space as single spaces; at most about `limit` characters."""
     pieces: list[str] = []
     count = 0
+    budget = limit + 200  # elements: a nest of empty ones ends too
     stack: list[Node | str] = [root]
-    while stack and count < limit:
+    while stack and count < limit and budget:
         item = stack.pop()
+        budget -= 1
         if isinstance(item, str):
             pieces.append(item)
             count += len(item)
@@ -203,6 +212,9 @@ class _Builder:
         if tag in UNREAD and not (tag == "input" and attrs.get("type", "").lower() == "checkbox"):
             self._unread(tag, attrs)
         elif is_unseen(tag, attrs):
+            self._skipped = 1
+        elif tag == "br":
+            self._node.kids.append(Node(tag, attrs, None))  # no inner element: most passes need not see it
             self._skipped = 1
         else:
             self._open(tag, attrs)
@@ -296,4 +308,3 @@ def _out_of_link(node: Node) -> Node:
             return above.parent
         above = above.parent
     return node
-

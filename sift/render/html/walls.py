@@ -14,39 +14,50 @@ _LITTLE = 250  # characters beside a mount point
 _THIN = 700  # characters: a challenge or a login page says no more
 _CONSENT_THIN = 3000  # characters: a consent wall lists its purposes
 _MOUNTS = re.compile(
-    r" (?:__next|__nuxt|nuxt|__layout|___gatsby|root|app|app-root|react-root|reactroot|main-app|application|svelte|q-app|"
-    r"ember\d*|ember-app|vue-app|spa|mount|mount-point|react-app|app-container|app-mount|__docusaurus|gatsby-focus-wrapper) "
+    r" (?:__next|__nuxt|nuxt|__layout|___gatsby|root|app|app-root|react-root|reactroot|main-app|application|"
+    r"svelte|q-app|"
+    r"ember\d*|ember-app|vue-app|spa|mount|mount-point|react-app|app-container|app-mount|__docusaurus|"
+    r"gatsby-focus-wrapper) "
 )
 _MOUNT_TAGS = frozenset(["app-root", "ng-app", "ng-component", "app", "my-app", "flt-glass-pane", "ion-app"])
 _ASKS_SCRIPT = re.compile(
-    r"(?:enable|need|require|turn on|activ|without|disabled|habilit|aktivier|включ)\w*[^.]{0,60}java-?script|java-?script[^.]{0,60}(?:enable|require|need|disabled|activ|aktivier|habilit|включ)",
+    r"(?:enable|need|require|turn on|activ|without|disabled|habilit|aktivier|включ)\w*[^.]{0,60}java-?script|"
+    r"java-?script[^.]{0,60}(?:enable|require|need|disabled|activ|aktivier|habilit|включ)",
     re.I,
 )
 _CHALLENGE = re.compile(
-    r"just a moment|attention required|checking (?:your browser|if the site connection is secure)|verify(?:ing)? (?:that )?you(?:'re|’re| are)?(?: not)? (?:a )?(?:human|robot)|"
-    r"are you (?:a )?(?:human|robot)|i(?:'|’)m not a robot|human verification|security (?:check|verification)|ddos protection|pardon our interruption|"
-    r"access (?:to this page has been )?denied|unusual (?:traffic|activity)|please enable cookies|complete the (?:captcha|security check)|captcha|"
+    r"just a moment|attention required|checking (?:your browser|if the site connection is secure)|"
+    r"verify(?:ing)? (?:that )?you(?:'re|’re| are)?(?: not)? (?:a )?(?:human|robot)|"
+    r"are you (?:a )?(?:human|robot)|i(?:'|’)m not a robot|human verification|security (?:check|verification)|"
+    r"ddos protection|pardon our interruption|"
+    r"access (?:to this page has been )?denied|unusual (?:traffic|activity)|please enable cookies|"
+    r"complete the (?:captcha|security check)|captcha|"
     r"bot (?:detection|protection)|request unsuccessful|press (?:&|and) hold",
     re.I,
 )
 _CHALLENGE_SOURCES = re.compile(
-    r"challenges\.cloudflare\.com|cdn-cgi/challenge|captcha|_incapsula_|datadome|perimeterx|px-cloud|px-captcha|arkoselabs|funcaptcha|awswaf|kasada|akam/|distil_",
+    r"challenges\.cloudflare\.com|cdn-cgi/challenge|captcha|_incapsula_|datadome|perimeterx|px-cloud|px-captcha|"
+    r"arkoselabs|funcaptcha|awswaf|kasada|akam/|distil_",
     re.I,
 )
 _CONSENT = re.compile(
-    r"before you continue|consent|accept (?:all|cookies)|we (?:value|care about) your privacy|manage (?:cookies|preferences|privacy)|"
-    r"cookies?\b.{0,80}\b(?:accept|agree|reject)|alle akzeptieren|zustimm|tout accepter|aceptar (?:todo|cookies)|accetta",
+    r"before you continue|consent|accept (?:all|cookies)|we (?:value|care about) your privacy|manage (?:cookies|"
+    r"preferences|privacy)|"
+    r"cookies?\b.{0,80}\b(?:accept|agree|reject)|alle akzeptieren|zustimm|tout accepter|aceptar (?:todo|cookies)|"
+    r"accetta",
     re.I | re.S,
 )
 _CONSENT_TITLE = re.compile(
-    r"before you continue|consent|privacy (?:choices|settings|notice|preferences)|cookie|datenschutz|zustimmung|confidentialité",
+    r"before you continue|consent|privacy (?:choices|settings|notice|preferences)|cookie|datenschutz|zustimmung|"
+    r"confidentialité",
     re.I,
 )
 _CONSENT_BOX = re.compile(
     r"(?:^|[\s_-])(?:consent|gdpr|cookie\w*|onetrust|didomi|qc-cmp2?|sp_message|cmp|truste|privacy-?wall)(?:$|[\s_-])"
 )
 _LOGIN = re.compile(
-    r"\b(?:log ?in|sign ?in|log on|anmelden|einloggen|connexion|se connecter|iniciar sesi[oó]n|accedi|entrar|войти|вход|登录|ログイン|로그인)\b",
+    r"\b(?:log ?in|sign ?in|log on|anmelden|einloggen|connexion|se connecter|iniciar sesi[oó]n|accedi|entrar|"
+    r"войти|вход|登录|ログイン|로그인)\b",
     re.I,
 )
 

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 
 DEEPEST = 10  # nested lists and quotes that are indented; deeper ones stay at that depth
+_LONGEST_JOINED = 2000  # characters: marks that touch become one up to here, so that many of them stay cheap
 _SPACE = re.compile(r"[ \t\n\r\f\xa0\u2000-\u200a\u202f\u205f\u3000]+")
 _SPECIAL = re.compile(r"[\\`*_\[\]<>&~]")
 _ESCAPED = re.compile(
@@ -135,7 +136,13 @@ class Writer:
             return f"[{_balanced(core)}]({target(mark.address)})"
         before = self.buffer[-1] if self.buffer else ""
         kind = mark.kind
-        if is_joined and before.startswith(kind) and before.endswith(kind) and len(before) > 2 * len(kind):
+        if (
+            is_joined
+            and len(before) < _LONGEST_JOINED
+            and before.startswith(kind)
+            and before.endswith(kind)
+            and len(before) > 2 * len(kind)
+        ):
             self.buffer.pop()
             return f"{before[: -len(kind)]}{core}{kind}"
         if "\n" in core:
@@ -220,7 +227,7 @@ def target(address: str) -> str:
 
 
 def _is_simple_code(piece: str) -> bool:
-    return len(piece) > 2 and piece[0] == piece[-1] == "`" and piece.count("`") == 2
+    return 2 < len(piece) < _LONGEST_JOINED and piece[0] == piece[-1] == "`" and piece.count("`") == 2
 
 
 def _balanced(text: str) -> str:
