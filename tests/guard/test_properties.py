@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sift.config import GuardConfig
 from sift.errors import Blocked
+from sift.fetch.redirect import resolve_reference
 from sift.guard import CheckedUrl, Guard
 
 GUARD = GuardConfig()
@@ -78,6 +79,35 @@ def test_no_ipv6_form_of_a_refused_address_is_dialled(host: str) -> None:
 def test_no_name_of_a_refused_address_is_dialled(address: IPv4Address, mapped: bool) -> None:
     with pytest.raises(Blocked):
         dialled("http://site.example.org/", f"::ffff:{address}" if mapped else str(address))
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.one_of(spellings(refused), forms(refused)),
+    st.sampled_from(
+        [
+            "http://{}/",
+            "//{}/",
+            "///{}/",
+            "http:///{}",
+            "http:/{}/",
+            "http:{}",
+            "/\\{}/",
+            "\\\\{}\\",
+            "//a@{}/",
+            "{}:80/",
+        ]
+    ),
+)
+def test_no_redirect_to_a_spelling_of_a_refused_address_leads_there(host: str, template: str) -> None:
+    base = Guard(GUARD).check_url("http://site.example.org/dir/page")
+    try:
+        checked = Guard(GUARD).check_url(resolve_reference(base, template.format(host)))
+    except Blocked:
+        return
+    if checked.host != "site.example.org":
+        with pytest.raises(Blocked):
+            Guard(GUARD).check_host(checked)
 
 
 @settings(max_examples=400, deadline=None)

@@ -193,6 +193,12 @@ def pages(by_path: Mapping[str, bytes]) -> Script:
     return script
 
 
+def fields_of(request: bytes) -> dict[str, str]:
+    """The header fields of a request, names in lower case."""
+    lines = request.decode("latin-1").split("\r\n\r\n")[0].split("\r\n")[1:]
+    return {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+
+
 def _server_context(certificate: str) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(TLS / certificate)
