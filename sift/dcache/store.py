@@ -20,8 +20,8 @@ from sift.errors import StorageFailed
 # Free pages beyond this share of the file go back to the file system, this many at a time.
 _FREE_SHARE = 4
 _VACUUM_PAGES = 2000
-# With less than this left a result of ordinary size cannot be written.
-_DISK_FULL_BYTES = 1024 * 1024
+# With less than this left not even a small result can be written.
+_DISK_FULL_BYTES = 64 * 1024
 
 
 class Store:

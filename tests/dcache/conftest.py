@@ -92,3 +92,9 @@ def store(tmp_path: Path) -> Iterator[Store]:
 @pytest.fixture
 def desk(store: Store, hand: Hand) -> Desk:
     return Desk(store, hand)
+
+
+@pytest.fixture
+def at_desk() -> type[Desk]:
+    """For a store that the test has opened itself."""
+    return Desk
