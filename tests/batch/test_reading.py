@@ -33,7 +33,7 @@ class Waiting:
 
 
 @pytest.fixture
-def listening(eventually):
+def listening(bench, eventually):
     """Waits until so many reads wait."""
     return lambda count: eventually(lambda: bench.runner._bell._waiting.total() == count)
 
