@@ -6,6 +6,7 @@ One of the two commands that import the service; the batch itself goes over HTTP
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
@@ -93,11 +94,17 @@ def _service(folder: str, port: int) -> Iterator[Sift]:
         "log": {"level": "error"},
     }
     server = build(parse(config, None, {}))
-    server.start()
+    # A process that starts while Ctrl-C is ignored goes on ignoring it; one that does not shows where it was hit.
+    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        server.start()
+    finally:
+        signal.signal(signal.SIGINT, heard)
     try:
         host, own_port = server.address
         yield Sift(f"http://{host}:{own_port}", token_file=os.path.join(folder, "data", "token"), environ={})
     finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # from here to the process's end: cleaning up is not cut short
         server.stop()
 
 

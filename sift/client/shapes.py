@@ -56,21 +56,21 @@ class Entry(TypedDict):
 
 
 class JobLine(TypedDict):
-    """A job without its targets. `targets_done` counts the failed ones too; times are RFC 3339, UTC."""
+    """A job as a list shows it. `targets_done` counts the failed ones too; times are RFC 3339, UTC."""
 
     job_id: str
     status: str
     targets_total: int
     targets_done: int
-    counts: dict[str, int]
     created_at: str
     expires_at: str
     error: NotRequired[str]
 
 
 class Job(JobLine):
-    """A job with its targets, as of one moment."""
+    """A job with its targets, as of one moment. `counts` is by the targets' status, `pending` to `failed`."""
 
+    counts: dict[str, int]
     targets: list[Entry]
 
 
