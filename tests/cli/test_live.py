@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.site import Site, html
+from tests.support.site import Answer, Site, html
 
 PAGES = 6
 
@@ -140,7 +140,7 @@ def test_a_wrong_token_is_not_let_in(live: Live) -> None:
 def test_a_held_page_is_waited_for_and_a_cancel_ends_the_job(live: Live) -> None:
     free = threading.Event()
 
-    def held(_: object) -> tuple[int, dict[str, str], bytes]:
+    def held(_: object) -> Answer:
         free.wait(30)
         return html("Held", "It came in the end, and it is long enough to be a page of its own.")
 
