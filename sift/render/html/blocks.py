@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sift.render.html import code, maths, shape, tables
+from sift.render.html import code, maths, notes, shape, tables
 from sift.render.html.address import Addresses
+from sift.render.html.notes import Notes
 from sift.render.html.tree import Node, text_of, words
 from sift.render.html.writer import Writer, escape, span, target
 
@@ -17,7 +18,7 @@ _BLOCKS = words(
     "address article aside body center details dialog dir div fieldset figcaption figure footer form header hgroup "
     "legend main menu nav optgroup option p search section tbody td tfoot th thead tr caption noframes"
 )
-_SPARED = frozenset(["rp", "col", "colgroup", "button"])
+_SPARED = frozenset(["rp", "col", "colgroup", "button", "clipboard-copy"])
 _EMPHASIS = {
     "b": "**",
     "strong": "**",
@@ -63,9 +64,12 @@ class Converter:
         self._keeps_buttons = keeps_buttons
         self._lists: list[List] = []
         self._in_heading = False
+        self._notes = Notes()
+        self._in_note = False
 
     def render(self, root: Node) -> str:
         """The Markdown of all that is on the page inside `root`."""
+        self._notes = notes.find(root)
         self.run(root)
         return self.writer.result()
 
@@ -75,6 +79,7 @@ class Converter:
             return escape(" ".join("".join(map(str, root.kids)).split())).replace("|", "\\|")
         inner = Converter(self.addresses, keeps_buttons=self._keeps_buttons)
         inner.writer.is_one_line = True
+        inner._notes = self._notes
         inner.run(root, inside_only=True)
         lines = [line.strip() for line in inner.writer.taken().split("\n")]
         return "<br>".join(line for line in lines if line).replace("|", "\\|")
@@ -101,6 +106,8 @@ class Converter:
                     leave()
 
     def _enter(self, node: Node) -> Handled:
+        if label := self._notes.notes.get(id(node)):
+            return self._note(label)
         handler = _HANDLERS.get(node.tag)
         if handler:
             return handler(self, node)
@@ -180,6 +187,18 @@ class Converter:
             writer.is_tight = False
 
         return leave
+
+    def _note(self, label: str) -> Handled:
+        self._in_note = True
+        leave = self._framed(f"[^{label}]: ", "    ")
+
+        def end() -> None:
+            self._in_note = False
+            if leave and not isinstance(leave, _Skip):
+                leave()
+            self.writer.is_tight = True
+
+        return end
 
     # Lists
 
@@ -278,6 +297,11 @@ class Converter:
 
     def link(self, node: Node) -> Handled:
         addresses, reference = self.addresses, node.attrs.get("href")
+        if label := self._notes.references.get(id(node)):
+            self.writer.raw(f"[^{label}]")
+            return SKIP
+        if self._in_note and notes.is_back(node):
+            return SKIP
         address = addresses.of(reference)
         if not address or (self._in_heading and addresses.is_here(reference)):
             return None

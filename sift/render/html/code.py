@@ -54,7 +54,7 @@ def text(root: Node) -> str:
             _end_line(pieces)
         elif isinstance(item, str):
             pieces.append(item.replace("\r\n", "\n").replace("\r", "\n"))
-        elif not item.is_dropped and not is_beside_code(item):
+        elif item is root or not (item.is_dropped or is_beside_code(item)):
             _enter(item, pieces, stack, is_line=item is not root and (item.tag in BLOCK_TAGS or spread(item)))
     return _trimmed("".join(pieces).replace("\xa0", " "))
 
@@ -140,8 +140,8 @@ def is_beside_code(node: Node) -> bool:
     if node.tag == "button" or node.tag == "clipboard-copy":
         return True
     names = node.names()
-    if not names:
-        return False
+    if not names or node.tag in ("pre", "code"):
+        return " lineno " in names or " linenos " in names
     return bool(_NUMBERS.search(names) or (node.size <= 40 and _BUTTONS.search(names)))
 
 

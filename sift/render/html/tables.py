@@ -110,8 +110,9 @@ def write(converter: Converter, table: Node) -> None:
     part: list[list[str]] = []
     for row in body:
         if any(_is_listing(cell) for cell in cells(row)):
-            _put(converter, head, part)
-            part = []
+            if part:
+                _put(converter, head, part)
+                part = []
             _unfold(converter, row, head)
         elif found := _row(converter, row, spans):
             part.append(found)
@@ -174,7 +175,7 @@ def _is_listing(cell: Node) -> bool:
 
 def _unfold(converter: Converter, row: Node, head: list[str]) -> None:
     for number, cell in enumerate(cells(row)):
-        name = head[number] if number < len(head) and not _is_listing(cell) else ""
+        name = head[number] if number < len(head) else ""
         if name and cell.size:
             converter.writer.raw(f"**{name}**: ")
             converter.writer.ends_open = True

@@ -117,7 +117,7 @@ def parse(html: str) -> Tree:
         parser.feed(data)
         parser.close()
     except (etree.LxmlError, ValueError, AssertionError):
-        builder.tree.was_complete = False  # what was built until then stands
+        builder.close().was_complete = False  # what was built until then stands
     return builder.tree
 
 
@@ -195,12 +195,13 @@ class _Builder:
         self._sink: list[str] | None = None
         self._sink_tag = ""
         self._sink_attrs: dict[str, str] = {}
-        self._bodies = 0
+        self._text: list[str] = []  # the parser gives text in pieces, a character reference each
 
     def start(self, tag: str, attrs: dict[str, str]) -> None:
         if self._skipped:
             self._skipped += 1
             return
+        self._end_text()
         tag = tag.lower() if not tag.islower() else tag
         attrs = dict(attrs)
         if tag in ("html", "body"):
@@ -260,6 +261,7 @@ class _Builder:
                 self._swallowed("".join(self._sink))
                 self._sink = None
             return
+        self._end_text()
         if self._stack:
             self._node = self._stack.pop()
 
@@ -278,15 +280,21 @@ class _Builder:
             tree.script_chars += len(text)
 
     def _formula(self, tex: str, *, is_display: bool) -> None:
+        self._end_text()
         math = Node("math", {"alttext": tex} | ({"display": "block"} if is_display else {}), self._node)
         math.add_text(tex)
         self._node.add(math)
 
     def data(self, data: str) -> None:
         if not self._skipped:
-            self._node.add_text(data)
+            self._text.append(data)
         elif self._sink is not None:
             self._sink.append(data)
+
+    def _end_text(self) -> None:
+        if self._text:
+            self._node.add_text("".join(self._text))
+            self._text.clear()
 
     def comment(self, text: str) -> None:
         """Comments are not text."""
@@ -295,6 +303,7 @@ class _Builder:
         """Nor are processing instructions."""
 
     def close(self) -> Tree:
+        self._end_text()
         return self.tree
 
 

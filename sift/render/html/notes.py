@@ -1,0 +1,74 @@
+"""Footnotes: which links refer to a note, and which elements are the notes, so that both carry one label.
+
+How they are written is `blocks`' business.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from urllib.parse import unquote
+
+from sift.render.html.tree import Node, text_of, walk
+
+_LABEL = re.compile(r"^[\[(]?\s*([0-9]{1,4}|[a-z*†‡§])\s*[\])]?$", re.I)
+_REFERENCE = re.compile(r"footnote|noteref|reference|fnref|cite")
+_PLACE = re.compile(r"footnote|endnote|reference|reflist|[\s_-]notes?[\s_-]|fn-?list")
+_BACK = re.compile(r"backref|back-?link|reversefootnote|fn-?back")
+_SIGNS = frozenset(["↩", "↩︎", "↑", "^", "⏎", "↵", "⇧", "↖", "back", "jump up", "return"])
+
+
+@dataclass(slots=True)
+class Notes:
+    """By identity of element: the label of each reference and of each note."""
+
+    references: dict[int, str] = field(default_factory=dict)
+    notes: dict[int, str] = field(default_factory=dict)
+
+
+def find(root: Node) -> Notes:
+    """The footnotes inside `root` that are both referred to and there."""
+    found = Notes()
+    order = list(walk(root))
+    wanted = [(node, said) for node in order if node.tag == "a" and (said := _said(node))]
+    if not wanted:
+        return found
+    targets = {node.attrs["id"]: node for node in order if "id" in node.attrs and node.tag in ("li", "p", "div", "dd", "aside")}
+    labels: dict[str, str] = {}
+    for node, (place, label) in wanted:
+        note = targets.get(place)
+        if note is not None and _is_note(note):
+            labels.setdefault(place, label)
+            found.references[id(node)] = labels[place]
+            found.notes[id(note)] = labels[place]
+    return found
+
+
+def _said(link: Node) -> tuple[str, str] | None:
+    """The place on the page and the label, where a link looks like a reference to a note."""
+    reference = link.attrs.get("href", "").strip()
+    if not reference.startswith("#") or link.size > 8:
+        return None
+    label = _LABEL.match(text_of(link, 20))
+    above = link.parent
+    is_raised = above is not None and (above.tag == "sup" or _REFERENCE.search(above.names()))
+    is_raised = bool(is_raised) or any(kid.tag == "sup" for kid in link.elements()) or bool(_REFERENCE.search(link.names()))
+    return (unquote(reference[1:]), label[1]) if label and is_raised else None
+
+
+def _is_note(node: Node) -> bool:
+    above: Node | None = node
+    for _ in range(4):
+        if above is None:
+            return False
+        if _PLACE.search(above.names()):
+            return True
+        above = above.parent
+    return False
+
+
+def is_back(link: Node) -> bool:
+    """Whether a link in a note leads back to where it is referred to."""
+    if not link.attrs.get("href", "").strip().startswith("#"):
+        return False
+    return bool(_BACK.search(link.names())) or text_of(link, 20).lower() in _SIGNS
