@@ -3,6 +3,6 @@
 No business rule lives here.
 """
 
-from sift.api.app import Services, create_app
+from sift.api.app import Services, create_app, note_refused
 
-__all__ = ["Services", "create_app"]
+__all__ = ["Services", "create_app", "note_refused"]

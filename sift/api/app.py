@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -16,11 +17,11 @@ from flask import Flask, Request, Response, g, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from sift import errors
-from sift.api.errors import error_response, reason_of
+from sift.api.errors import error_response, reason_of, scrape_error_response
 from sift.auth import Callers
 from sift.batch import Runner
 from sift.clock import Clock
-from sift.errors import RequestError, TargetError
+from sift.errors import Busy, RequestError, TargetError
 from sift.gate import MOST_WAITING
 from sift.guard import Guard
 from sift.logs import Log
@@ -65,6 +66,16 @@ class Services:
         # Fetches in hand, waiting at gates and for workers included, leave threads for long polls and for the rest.
         self.fetching = threading.BoundedSemaphore(max(1, self.threads - LONG_POLLS - SPARE_THREADS))
 
+    @contextmanager
+    def one_fetch(self) -> Iterator[None]:
+        """Holds one of the places for fetches in hand. Raises `Busy` where there is none."""
+        if not self.fetching.acquire(blocking=False):
+            raise Busy("as many fetches are in hand as the server has threads for; try again in a moment")
+        try:
+            yield
+        finally:
+            self.fetching.release()
+
     def check_running(self) -> None:
         """Raises `Stopping` once the server is on its way out."""
         if self.stopping.is_set():
@@ -73,7 +84,7 @@ class Services:
 
 def create_app(services: Services) -> Flask:
     """The WSGI app over `services`; builds nothing else and starts nothing."""
-    from sift.api import batch, fetch, health
+    from sift.api import batch, fetch, health, openapi, page, scrape
 
     app = Flask("sift.api", static_folder=None)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
@@ -85,8 +96,10 @@ def create_app(services: Services) -> Flask:
     app.register_error_handler(TargetError, _refuse)
     app.register_error_handler(HTTPException, _refuse_http)
     app.register_error_handler(Exception, lambda error: _refuse_fault(services, error))
-    for blueprint in (fetch.blueprint(services), batch.blueprint(services), health.blueprint(services)):
-        app.register_blueprint(blueprint)
+    for room in (fetch, batch, scrape, health):
+        app.register_blueprint(room.blueprint(services))
+    for room in (openapi, page):
+        app.register_blueprint(room.blueprint())
     return app
 
 
@@ -122,15 +135,33 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 def endpoint_of(request: Request) -> str:
-    """The route of a request, as metrics and log name it; `other` for a path that is none."""
-    rule = request.url_rule.rule.replace("<path:job_id>", "{id}") if request.url_rule else ""
+    """The route of a request, as metrics and log name it, a wrong method's too; `other` for a path that is none."""
+    rule = request.url_rule.rule if request.url_rule else ""
+    if isinstance(request.routing_exception, MethodNotAllowed):
+        rule = "/v1/batch/{id}" if request.path.startswith("/v1/batch/") else request.path
+    rule = rule.replace("<path:job_id>", "{id}")
     return rule if rule in ENDPOINTS else OTHER
+
+
+def note_refused(services: Services, request_id: str, code: int, reason: str, nbytes: int) -> None:
+    """Counts and logs a request that was refused before the app saw it; no caller and no route is known of it."""
+    services.metrics.request(OTHER, code, 0.0)
+    services.log.request(
+        None,
+        request_id=request_id,
+        method=OTHER,
+        endpoint=OTHER,
+        code=code,
+        reason=reason,
+        elapsed_ms=0,
+        nbytes=nbytes,
+    )
 
 
 def _refuse(error: Exception) -> Response:
     assert isinstance(error, RequestError | TargetError)
     g.reason = reason_of(error)
-    return error_response(error)
+    return scrape_error_response(error) if request.path.startswith("/v2/") else error_response(error)
 
 
 def _refuse_http(error: Exception) -> Response:
@@ -151,4 +182,4 @@ def _refuse_fault(services: Services, error: Exception) -> Response:
     return _refuse(RequestError("a fault in Sift; the log of the server says where"))
 
 
-__all__ = ["MOST_WAITING", "FetchTarget", "Services", "create_app"]
+__all__ = ["MOST_WAITING", "FetchTarget", "Services", "create_app", "note_refused"]

@@ -42,6 +42,14 @@ STATUS_OF_OUTCOME = {
     Outcome.TIMEOUT: 504,
 }
 
+STATUS_OF_SCRAPE = STATUS_OF_OUTCOME | {
+    Outcome.TIMEOUT: 408,
+    Outcome.UPSTREAM_4XX: 424,
+    Outcome.UPSTREAM_5XX: 424,
+    Outcome.UNREACHABLE: 424,
+}
+"""Firecrawl's clients ask again at once, three times in all, on a 502 and on nothing else; 408 is their timeout."""
+
 
 def json_response(value: Any, status: int = 200) -> Response:
     """`value` as a JSON answer."""
@@ -66,6 +74,16 @@ def error_response(error: RequestError | TargetError) -> Response:
         response.headers["Retry-After"] = str(wait_s)
     if status == 401:
         response.headers["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+def scrape_error_response(error: RequestError | TargetError) -> Response:
+    """As `error_response`, with the `code` that Firecrawl's clients look for, and no status that they would repeat."""
+    response = error_response(error)
+    if isinstance(error, TargetError):
+        response.status_code = STATUS_OF_SCRAPE[error.outcome]
+    body = msgspec.json.decode(response.get_data())
+    response.set_data(msgspec.json.encode(body | {"code": reason_of(error).upper()}))
     return response
 
 

@@ -7,7 +7,6 @@ from flask import Blueprint, Response, g, request
 from sift.api import body
 from sift.api.app import Services
 from sift.api.errors import json_response
-from sift.errors import Busy
 from sift.target import INTERACTIVE, Lane
 
 
@@ -21,12 +20,8 @@ def blueprint(services: Services) -> Blueprint:
         body.check_length(request.content_length or 0, body.FETCH_BODY_BYTES)
         target = body.read_fetch(request.get_data())
         body.check_programs([("", target)], services.check_programs)
-        if not services.fetching.acquire(blocking=False):
-            raise Busy("as many fetches are in hand as the server has threads for; try again in a moment")
-        try:
+        with services.one_fetch():
             lane = Lane(INTERACTIVE, wait_s=services.wait_s, stopped=services.stopping.is_set)
             return json_response(services.fetch_target(g.caller, target, lane).envelope)
-        finally:
-            services.fetching.release()
 
     return routes
