@@ -14,13 +14,14 @@ import queue
 import signal
 import threading
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from prometheus_client import CollectorRegistry
 
 from sift import __version__
-from sift.api import Services, create_app
+from sift.api import Services, create_app, note_refused
 from sift.api.wsgi import HttpServer
 from sift.auth import Callers, local_caller
 from sift.batch import Runner
@@ -168,7 +169,7 @@ class Server:
         except BaseException:
             self.stop(grace_s=0.0)
             raise
-        parts.http.start(create_app(parts.services))
+        parts.http.start(create_app(parts.services), partial(note_refused, parts.services))
         host, port = self.address
         parts.log.event("started", version=__version__, host=host, port=port)
 
