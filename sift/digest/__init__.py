@@ -6,5 +6,6 @@ Never fetches a page, and never lets what a page says change what is done.
 from __future__ import annotations
 
 from sift.digest.extract import Digest, Found, extract
+from sift.digest.llm import SPARE, Cache, Model, Models, Post
 
-__all__ = ["Digest", "Found", "extract"]
+__all__ = ["SPARE", "Cache", "Digest", "Found", "Model", "Models", "Post", "extract"]

@@ -6,7 +6,7 @@ Pure work for a worker process: strings in, values out. No model is asked here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sift.digest import passages as cutting
 from sift.digest.passages import Passage
@@ -35,7 +35,8 @@ class Found:
 class Digest:
     """What a page says to a question. `content` is Markdown for readers, `passages` the same, best first, for programs.
 
-    `answer` is a model's, `None` for an extractive digest; `note` says what is out of the ordinary.
+    `answer` is a model's, `None` for an extractive digest; `note` says what is out of the ordinary. `spare` are
+    further candidates, for a model to choose from: they are not part of the answer.
     """
 
     content: str
@@ -43,28 +44,27 @@ class Digest:
     method: str = EXTRACTIVE
     answer: str | None = None
     note: str | None = None
+    spare: tuple[Found, ...] = ()
 
 
-def extract(text: str, question: str, *, max_chars: int) -> Digest:
+def extract(text: str, question: str, *, max_chars: int, spare: int = 0) -> Digest:
     """The passages of `text` that answer `question`, best first, in at most `max_chars` characters.
 
     Where the question shares no telling word with the text: its opening and outline, and a note that says so.
+    `spare` is how many more passages to add for a model, in the same order.
     """
     if not text.strip():
         return Digest("", (), note="The page has no text.")
-    found = candidates(text, question, most=_PASSAGES_MAX, max_chars=max_chars)
-    if not found:
-        return _opening(text, max_chars)
-    kept = fitted(found, max_chars)
-    return Digest(shown(kept), kept)
-
-
-def candidates(text: str, question: str, *, most: int, max_chars: int) -> list[Found]:
-    """At most so many passages that meet the question, best first; none where nothing tells them apart."""
     cut = cutting.cut(text, whole_max=max(_LEAST, max_chars * 3 // 4))
     ranked = sorted(zip(scores(text, cut, question), cut, strict=True), key=lambda pair: (-pair[0], pair[1].start))
     best = ranked[0][0] if ranked else 0.0
-    return [_found(text, passage, score) for score, passage in ranked[:most] if score > _CUTOFF * best]
+    if best <= 0:
+        others = tuple(_found(text, passage, 0.0) for passage in cut[:spare])
+        return replace(_opening(text, max_chars), spare=others)
+    close = sum(1 for score, _ in ranked[:_PASSAGES_MAX] if score > _CUTOFF * best)
+    found = [_found(text, passage, score) for score, passage in ranked[: close + spare]]
+    kept = fitted(found[:close], max_chars)
+    return Digest(shown(kept), kept, spare=tuple(found[len(kept) :]))
 
 
 def _found(text: str, passage: Passage, score: float) -> Found:

@@ -6,16 +6,19 @@ Code blocks and tables stay whole up to a limit. What a passage is worth is not 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 _USUAL = 600  # characters: paragraphs are gathered up to about so many
 _LONGEST = 1_200  # a paragraph over this is cut at a sentence
 _LEAD_IN = 400  # the paragraph before a code block or table stays with it if it is no longer than this
-_FENCE_SEARCH = 256 * 1024  # no closing fence within so much: it is no code block
+_BLOCKS_MAX = 100_000  # what comes after so many is cut by its length alone
+_FENCES_SEARCHED = 100  # no closing fence among so many that follow: it is no code block
 _LINE = re.compile(r"[^\n]*\n?")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*\n?$")
-_FENCE = re.compile(r"[ \t>]*(?:[-*+]|\d{1,3}[.)])?[ \t]*(`{3,}|~{3,})")
+_FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(`{3,}|~{3,})([^\n]*)\n?", re.MULTILINE)
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？]|\n+")
 _SPACE = re.compile(r"\s+")
 
@@ -52,8 +55,11 @@ class _Block:
 def cut(text: str, *, whole_max: int) -> list[Passage]:
     """All passages of `text`, in its order; code blocks and tables over `whole_max` characters are taken apart."""
     gathered = _Gathering(text, whole_max)
-    for block in _blocks(text):
+    end = 0
+    for block in islice(_blocks(text), _BLOCKS_MAX):
         gathered.add(block)
+        end = block.end
+    gathered.add(_Block(TEXT, end, len(text)))
     gathered.flush()
     return gathered.passages
 
@@ -61,7 +67,7 @@ def cut(text: str, *, whole_max: int) -> list[Passage]:
 def outline(text: str, *, most: int = 200) -> list[tuple[int, str]]:
     """The headings of `text` as (level, title), at most so many."""
     found: list[tuple[int, str]] = []
-    for block in _blocks(text):
+    for block in islice(_blocks(text), _BLOCKS_MAX):
         if block.kind == HEADING and block.title:
             found.append((block.level, block.title))
             if len(found) >= most:
@@ -89,9 +95,9 @@ class _Gathering:
 
     def flush(self) -> None:
         """End the passage that is being gathered."""
-        if self._open:
+        if self._open and self._text[self._open[-1].start : self._open[-1].end].strip():
             self.passages.append(Passage(self._open[0].start, self._open[-1].end, self._titles()))
-            self._open = []
+        self._open = []
 
     def _titles(self) -> tuple[str, ...]:
         return tuple(title for _, title in self._trail)
@@ -192,14 +198,19 @@ def _parts(text: str, block: _Block) -> Iterator[_Block]:
 
 def _blocks(text: str) -> Iterator[_Block]:
     """Headings, code blocks, tables and paragraphs, in order; blank lines are left out."""
-    at = 0
+    fences = list(_FENCE.finditer(text)) if "```" in text or "~~~" in text else []
+    closings = [fence for fence in fences if not fence[2].strip()]
+    at = number = 0
     while at < len(text):
         line = _line(text, at)
-        end = at + len(line)
         if not line.strip():
-            at = end
+            at += len(line)
             continue
-        block = _heading(line, at) or _code(text, line, at) or _table(text, line, at) or _paragraph(text, at)
+        while number < len(fences) and fences[number].start() < at:
+            number += 1
+        is_fence = number < len(fences) and fences[number].start() == at
+        block = _code(fences[number], closings) if is_fence else _heading(line, at) or _table(text, line, at)
+        block = block or _paragraph(text, at)
         yield block
         at = block.end
 
@@ -227,13 +238,16 @@ def _plain(title: str) -> str:
     )
 
 
-def _code(text: str, line: str, at: int) -> _Block | None:
-    match = _FENCE.match(line) if "```" in line or "~~~" in line else None
-    if not match or (match[1][0] == "`" and "`" in line[match.end() :]):
+def _code(opening: re.Match[str], closings: Sequence[re.Match[str]]) -> _Block | None:
+    """The code block that a fence opens; `None` where it opens none, or none that ends."""
+    sign, size = opening[1][0], len(opening[1])
+    if sign == "`" and "`" in opening[2]:
         return None
-    closing = re.compile(rf"^[ \t>]*{match[1][0]}{{{len(match[1])},}}[ \t]*$", re.MULTILINE)
-    found = closing.search(text, at + len(line), at + _FENCE_SEARCH)
-    return _Block(CODE, at, min(len(text), found.end() + 1)) if found else None
+    first = bisect_right(closings, opening.start(), key=re.Match.start)
+    for closing in closings[first : first + _FENCES_SEARCHED]:
+        if closing[1][0] == sign and len(closing[1]) >= size:
+            return _Block(CODE, opening.start(), closing.end())
+    return None
 
 
 def _table(text: str, line: str, at: int) -> _Block | None:

@@ -47,6 +47,15 @@ def scores(text: str, passages: Sequence[Passage], question: str) -> list[float]
     return [_score(count, weights, average) for count in counts]
 
 
+def nearest(words: str, texts: Sequence[str]) -> list[int]:
+    """The texts that share words with `words`, those that share the most first, counted from 1."""
+    wanted = frozenset(question_terms(words))
+    shared = [
+        len(wanted.intersection(term for word in WORD.findall(text) for term in terms_of(word))) for text in texts
+    ]
+    return [number for number in sorted(range(1, len(texts) + 1), key=lambda n: -shared[n - 1]) if shared[number - 1]]
+
+
 def _named(name: str) -> str:
     """A name as a term that no word can be."""
     return f"={name}"
