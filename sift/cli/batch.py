@@ -17,18 +17,14 @@ wait_timeout = click.option(
 )
 
 
-class JobId(click.ParamType[str]):
-    """A job's id: opaque, and the server says whether it knows it; only nothing at all is none."""
-
-    name = "id"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if not value.strip():
-            self.fail("an empty job id; sift batch list shows your jobs", param, ctx)
-        return value.strip()
+def _job_id(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """An id is opaque, and the server says whether it knows it; only nothing at all is none."""
+    if not value.strip():
+        raise click.BadParameter("an empty job id; sift batch list shows your jobs", ctx, param)
+    return value.strip()
 
 
-job_id_argument = click.argument("job_id", metavar="ID", type=JobId())
+job_id_argument = click.argument("job_id", metavar="ID", callback=_job_id)
 
 
 class InOrder(click.Group):
@@ -84,7 +80,7 @@ def submit(
         raise
     line = terminal.json_line({"job_id": made["job_id"], "reused": made["reused"]})
     if wait:
-        terminal.draw(line)
+        terminal.draw(terminal.safe(line))
     else:
         terminal.put(line)
     if hint := made.get("hint"):
@@ -133,7 +129,8 @@ def _wait(client: Sift, job_id: str, timeout_s: float | None) -> int:
         job = client.wait(job_id, timeout_s=timeout_s, progress=bar.show)
     except KeyboardInterrupt:
         bar.close()
-        terminal.say(f"interrupted; the job goes on. sift batch wait {job_id} waits again, sift batch cancel {job_id}")
+        terminal.say("interrupted; the job goes on")
+        terminal.say(f"sift batch wait {job_id} waits for it again, sift batch cancel {job_id} ends it")
         raise
     finally:
         bar.close()
@@ -160,7 +157,7 @@ def _ended(job: Job) -> int:
 @click.option("--force", is_flag=True, help="Replace files that are there already.")
 @speaks
 def results(client: Sift, job_id: str, directory: str, force: bool) -> int:
-    """Write the content of each target to a file in DIR, and print an index: one JSON object a line.
+    """Write the content of each target to a file in DIR, and print an index: one JSON object a line, when piped.
 
     Files are named by index and title. A target that failed has no file; the index says why.
 
@@ -174,7 +171,7 @@ def results(client: Sift, job_id: str, directory: str, force: bool) -> int:
 
     job = client.status(job_id)
     write_all(directory, files_of(job), replace=force)
-    terminal.put("".join(terminal.json_line(line) for line in index_of(job)))
+    terminal.put_lines(index_of(job), ("idx", "outcome", "file", "url"))
     return _ended(job)
 
 

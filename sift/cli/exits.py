@@ -7,6 +7,7 @@ from sift.client import (
     CallerBusy,
     ClientError,
     JobsBusy,
+    NoPlace,
     NotFound,
     NoToken,
     Unauthorized,
@@ -37,6 +38,7 @@ MEANINGS = {
 }
 _OF_STATUS = {"done": OK, "partial": PARTIAL, "failed": JOB_FAILED, "cancelled": JOB_FAILED}
 _OF_ERROR: tuple[tuple[type[ClientError], int], ...] = (
+    (NoPlace, USAGE),
     (NoToken, NOT_LET_IN),
     (Unauthorized, NOT_LET_IN),
     (NotFound, NOT_FOUND),

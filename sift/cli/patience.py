@@ -30,16 +30,17 @@ def patiently(
     sleep: Callable[[float], object] = time.sleep,
     monotonic: Callable[[], float] = time.monotonic,
 ) -> Result:
-    """What `call` gives in the end. Its `Busy` or `JobsBusy` is raised once `timeout_s` leaves no time to try again."""
+    """What `call` gives in the end. Its `Busy` or `JobsBusy` is raised once `timeout_s` is over, after a last try."""
     ends = monotonic() + timeout_s
     while True:
         try:
             return call()
         except (Busy, JobsBusy) as error:
-            pause_s = _pause(error)
-            if monotonic() + pause_s > ends:
+            left_s = ends - monotonic()
+            if left_s <= 0:
                 raise
-            terminal.say(f"{error}; trying again in {pause_s:g} s")
+            pause_s = min(_pause(error), left_s)
+            terminal.say(f"{error}; trying again in {pause_s:.2g} s")
             sleep(pause_s)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TextIO
 
 _STEERING = (
@@ -79,6 +79,17 @@ def put_json(value: Any) -> None:
         _write(sys.stdout, text.translate(_table(_json_escape, "\n")) + "\n")
     else:
         _write(sys.stdout, json_line(value))
+
+
+def put_lines(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
+    """Data to stdout: one JSON object a line; on a terminal a table of some `columns`, without `None`."""
+    if is_terminal(sys.stdout):
+        cells = [[line("-" if row[column] is None else str(row[column])) for column in columns] for row in rows]
+        widths = [max((len(row[index]) for row in cells), default=0) for index in range(len(columns))]
+        for row in cells:
+            put("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    else:
+        put("".join(map(json_line, rows)))
 
 
 def json_line(value: Any) -> str:

@@ -21,7 +21,7 @@ from sift.client.wire import Answer, ask
 LIVE = ("queued", "running")
 LONG_POLL_S = 60
 ANSWER_S = 30.0
-FETCH_S = 180.0
+FETCH_S = 600.0
 AWAY_S = 30.0
 """How long `wait` bears a server that has answered before and is gone: long enough for its restart."""
 

@@ -71,11 +71,12 @@ def test_busy_jobs_are_waited_for(run: Run, server: Scripted) -> None:
 
 
 def test_busy_jobs_that_stay_busy_are_exit_7(run: Run, server: Scripted) -> None:
-    server.says(Said(429, error("jobs_busy", "8 jobs are live", retry_after_s=5)))
+    server.says(Said(429, error("jobs_busy", "8 jobs are live", retry_after_s=0)))
 
-    ran = run("batch", "submit", "https://example.com/", "--busy-timeout", "1")
+    ran = run("batch", "submit", "https://example.com/", "--busy-timeout", "0.15")
 
-    assert (ran.code, len(server.asked)) == (7, 1)
+    assert (ran.code, ran.out) == (7, "")
+    assert len(server.asked) >= 2
 
 
 def test_submit_and_wait_prints_the_body_alone_on_stdout(run: Run, server: Scripted) -> None:

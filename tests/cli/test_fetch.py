@@ -145,6 +145,13 @@ def test_no_server_is_an_error_that_asks_the_right_question(run: Run) -> None:
     )
 
 
+def test_a_token_in_clear_to_another_host_is_a_usage_error_that_says_how(run: Run) -> None:
+    ran = run("fetch", "https://example.com/", "--url", "http://sift.example")
+
+    assert ran.code == 2
+    assert "--plain-http" in ran.err
+
+
 def test_no_token_is_exit_4_and_names_what_would_give_one(run: Run) -> None:
     ran = run("fetch", "https://example.com/", SIFT_TOKEN="")
 

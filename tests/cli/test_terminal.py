@@ -80,6 +80,20 @@ def test_json_on_a_terminal_is_harmless_and_still_the_same_json(
     assert not FORBIDDEN & set(got)
 
 
+def test_the_index_is_a_table_on_a_terminal(
+    server: Scripted, environment: Environment, command: list[str], tmp_path: Path
+) -> None:
+    server.says(Said(200, job("partial", done(title="T"), failed(f"http://x.example/{STEERING}"))))
+
+    code, got = on_terminal([*command, "batch", "results", "j_1", "-o", str(tmp_path / "out")], environment)
+
+    assert code == 3
+    assert got.splitlines()[0] == "0  ok       00-t.md  https://example.com/"
+    assert got.splitlines()[1].startswith("1  blocked  -        http://x.example/\\x1b]0;owned")
+    assert len(got.splitlines()) == 2
+    assert not FORBIDDEN & set(got)
+
+
 def test_an_error_cannot_steer_the_terminal(server: Scripted, environment: Environment, command: list[str]) -> None:
     server.says(Said(422, error("blocked", f"blocked: {STEERING}", hint=STEERING)))
 
