@@ -11,7 +11,14 @@ from sift.render.html.tree import Node, text_of, walk
 
 _DISPLAYSTYLE = re.compile(r"^\{\\displaystyle\s*(.*)\}$", re.S)
 _DEEPEST = 40  # elements in each other; deeper ones are taken as text
-_PAIRS = {"mfrac": "\\frac{%s}{%s}", "msup": "%s^{%s}", "msub": "%s_{%s}", "munder": "%s_{%s}", "mover": "%s^{%s}", "mroot": "\\sqrt[%s]{%s}"}
+_PAIRS = {
+    "mfrac": "\\frac{%s}{%s}",
+    "msup": "%s^{%s}",
+    "msub": "%s_{%s}",
+    "munder": "%s_{%s}",
+    "mover": "%s^{%s}",
+    "mroot": "\\sqrt[%s]{%s}",
+}
 _TRIPLES = frozenset(["msubsup", "munderover"])
 
 

@@ -15,6 +15,7 @@ _LABEL = re.compile(r"^[\[(]?\s*([0-9]{1,4}|[a-z*†‡§])\s*[\])]?$", re.I)
 _REFERENCE = re.compile(r"footnote|noteref|reference|fnref|cite")
 _PLACE = re.compile(r"footnote|endnote|reference|reflist|[\s_-]notes?[\s_-]|fn-?list")
 _BACK = re.compile(r"backref|back-?link|reversefootnote|fn-?back")
+_NOTES = frozenset(["li", "p", "div", "dd", "aside"])
 _SIGNS = frozenset(["↩", "↩︎", "↑", "^", "⏎", "↵", "⇧", "↖", "back", "jump up", "return"])
 
 
@@ -33,7 +34,7 @@ def find(root: Node) -> Notes:
     wanted = [(node, said) for node in order if node.tag == "a" and (said := _said(node))]
     if not wanted:
         return found
-    targets = {node.attrs["id"]: node for node in order if "id" in node.attrs and node.tag in ("li", "p", "div", "dd", "aside")}
+    targets = {node.attrs["id"]: node for node in order if "id" in node.attrs and node.tag in _NOTES}
     labels: dict[str, str] = {}
     for node, (place, label) in wanted:
         note = targets.get(place)
@@ -51,9 +52,10 @@ def _said(link: Node) -> tuple[str, str] | None:
         return None
     label = _LABEL.match(text_of(link, 20))
     above = link.parent
-    is_raised = above is not None and (above.tag == "sup" or _REFERENCE.search(above.names()))
-    is_raised = bool(is_raised) or any(kid.tag == "sup" for kid in link.elements()) or bool(_REFERENCE.search(link.names()))
-    return (unquote(reference[1:]), label[1]) if label and is_raised else None
+    around = [link] if above is None else [link, above]
+    is_raised = any(node.tag == "sup" for node in [*around, *link.elements()])
+    is_named = any(_REFERENCE.search(node.names()) for node in around)
+    return (unquote(reference[1:]), label[1]) if label and (is_raised or is_named) else None
 
 
 def _is_note(node: Node) -> bool:

@@ -19,7 +19,7 @@ _UNSEEN = (
 
 def text(tree: Tree, addresses: Addresses, html: str) -> str:
     """A list of the page's frames; else text without marks; empty where a reader sees none either."""
-    if not tree.root.kids and (frames := [found for source in tree.frames[:50] if (found := addresses.of(source))]):
+    if frames := [found for source in tree.frameset[:50] if (found := addresses.of(source))]:
         return "\n".join(f"- [{escape(frame)}]({target(frame)})" for frame in frames)
     if tree.was_complete:
         return ""

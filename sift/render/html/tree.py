@@ -89,7 +89,8 @@ class Tree:
     noscript: str = ""
     scripts: int = 0
     script_chars: int = 0
-    frames: list[str] = field(default_factory=list)
+    frames: list[str] = field(default_factory=list)  # within the page
+    frameset: list[str] = field(default_factory=list)  # frames that are the page
     sources: list[str] = field(default_factory=list)  # of scripts
     was_complete: bool = True  # whether the parser came to the page's end
     passwords: int = 0  # fields that ask for one
@@ -246,7 +247,7 @@ class _Builder:
         elif tag == "base":
             tree.base = tree.base or attrs.get("href", "")
         elif tag in ("iframe", "frame"):
-            tree.frames.append(attrs.get("src", ""))
+            (tree.frames if tag == "iframe" else tree.frameset).append(attrs.get("src", ""))
         elif tag == "input":
             tree.passwords += attrs.get("type", "").lower() == "password"
         elif tag in ("script", "noscript", "title"):
