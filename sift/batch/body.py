@@ -15,6 +15,9 @@ from typing import Any
 from sift.clock import rfc3339
 from sift.dcache import JobRow, Snapshot, TargetRow
 
+# Made once: `json.dumps` with options makes one a call, and a status body takes one call a target.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
 _STATES = ("pending", "running", "done", "failed")
 
 
@@ -88,4 +91,4 @@ def _open(said: dict[str, Any]) -> bytes:
 
 
 def _json(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return _ENCODER.encode(value).encode("utf-8", "replace")

@@ -26,7 +26,7 @@ from sift.dcache.records import (
 TARGET_BYTES = 1024
 
 # One transaction deletes at most this much, so that a sweep of a full store does not keep everybody else waiting.
-_PORTION_BYTES = 4 * 1024 * 1024
+_PORTION_BYTES = 1024 * 1024
 
 # A cancelled job may have one target in flight, whose result is still to be stored.
 _NOT_IN_FLIGHT = """NOT (status = 'cancelled' AND EXISTS (
@@ -34,7 +34,10 @@ _NOT_IN_FLIGHT = """NOT (status = 'cancelled' AND EXISTS (
 
 
 class BatchTables(BatchReading):
-    """Jobs and their targets. Times are epoch seconds, given by the caller; every write is durable when it returns.
+    """Jobs and their targets. Times are epoch seconds, given by the caller.
+
+    A write is durable when it returns, but for taking and starting: who fails what was live at the next start asks for
+    no more than that what was finished is still there.
 
     All raise `StorageFailed` where the store cannot take it now; then nothing was changed.
     """
@@ -63,8 +66,8 @@ class BatchTables(BatchReading):
             return Admission(Verdict.CREATED, job.job_id, "queued", len(job.targets))
 
     def take_job(self, job_id: str) -> Work | None:
-        """Set a queued job running and give its work; `None` where it is not queued any more."""
-        with self._database.write() as transaction:
+        """Set a queued job running and give its work; `None` where it is not queued any more. Not durable."""
+        with self._database.write(durable=False) as transaction:
             row = transaction.row(
                 """UPDATE batch_job SET status = 'running' WHERE id = ? AND status = 'queued'
                 RETURNING caller, caller_class""",
@@ -76,8 +79,8 @@ class BatchTables(BatchReading):
             return Work(job_id, row[0], row[1], tuple(targets))
 
     def start_target(self, job_id: str, idx: int) -> bool:
-        """Set a pending target running; false, and nothing changed, unless its job is live."""
-        with self._database.write() as transaction:
+        """Set a pending target running; false, and nothing changed, unless its job is live. Not durable."""
+        with self._database.write(durable=False) as transaction:
             cursor = transaction.execute(
                 f"""UPDATE batch_target SET status = 'running' WHERE job_id = ? AND idx = ? AND status = 'pending'
                 AND EXISTS (SELECT 1 FROM batch_job WHERE id = job_id AND {IS_LIVE})""",

@@ -79,9 +79,11 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        """One consistent view. A write inside is allowed; what it changes is kept."""
-        with self._lock, self._transaction("BEGIN") as transaction:
-            yield transaction
+        """One consistent view. A small write at its end is allowed; it may be lost by a power cut."""
+        with self._lock:
+            self._sync(False)
+            with self._transaction("BEGIN") as transaction:
+                yield transaction
 
     @contextmanager
     def write(self, *, durable: bool = True) -> Iterator[Transaction]:

@@ -19,6 +19,8 @@ from sift.errors import StoreError
 _MODE = 0o600
 _BUSY_S = 1.0
 _PAGE_BYTES = 4096
+# Room for a whole job of ordinary size, so that polling it reads no file.
+_CACHE_KIB = 8192
 # After a burst the WAL file shrinks back to this at its next reset.
 _WAL_KEPT_BYTES = 16 * 1024 * 1024
 _AWAY = "move it away together with its -wal and -shm files to start with an empty one"
@@ -109,6 +111,7 @@ def _configure(connection: sqlite3.Connection) -> None:
     (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
     if mode != "wal":
         raise sqlite3.OperationalError("no WAL on this file system")
+    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
     for pragma in ("synchronous = FULL", "secure_delete = ON", f"journal_size_limit = {_WAL_KEPT_BYTES}"):
         connection.execute(f"PRAGMA {pragma}")
 

@@ -83,16 +83,16 @@ def test_a_directory_that_is_there_keeps_its_mode(tmp_path):
     assert mode(tmp_path) == 0o750
 
 
-def test_wal_full_sync_and_secure_delete_are_on(path):
+def test_wal_full_sync_and_secure_delete_are_on_where_something_is_finished(path):
     store = Store.open(path, cache_bytes=BUDGET)
-    with store._database.alone() as connection:
-        found = [
-            connection.execute(f"PRAGMA {name}").fetchone()[0]
-            for name in ("journal_mode", "synchronous", "secure_delete")
-        ]
+    with store._database.read() as transaction:
+        assert transaction.value("PRAGMA journal_mode") == "wal"
+        assert transaction.value("PRAGMA secure_delete") == 1
+    with store._database.write() as transaction:
+        assert transaction.value("PRAGMA synchronous") == 2
+    with store._database.write(durable=False) as transaction:
+        assert transaction.value("PRAGMA synchronous") == 1
     store.close()
-
-    assert found == ["wal", 2, 1]
 
 
 def test_a_newer_version_is_refused_and_left_alone(path):
