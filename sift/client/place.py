@@ -42,7 +42,8 @@ def find_place(
     local = _Local(config, environ)
     url = url or environ.get("SIFT_URL")
     address = Address(url or local.url())
-    if not (address.tls or address.is_this_host or plain_http):
+    stays_here = address.is_this_host or not url  # what serve listens on is this host, whatever it is called
+    if not (address.tls or stays_here or plain_http):
         raise NoPlace(f"{address}: the token would travel in clear; use https, or say --plain-http to send it anyway")
     given = _checked(token, "the given token") if token else _given_token(token_file, environ)
     return Place(address, given or _local_token(address, local, told=url is not None))

@@ -1,0 +1,117 @@
+"""Where the client finds its server and its token, and where it does not send it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sift.client import NoPlace, NoToken, Sift
+from tests.support.answers import TOKEN
+from tests.support.scripted import Said, Scripted
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["127.0.0.1:8642", "ftp://a/", "http://", "http://u:p@a/", "http://a:99999/", "http://a/?q", "http://a/\r\nX:y"],
+)
+def test_what_is_no_address_is_refused(url: str) -> None:
+    with pytest.raises(NoPlace):
+        Sift(url, TOKEN, environ={})
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("HTTP://LocalHost:80/", "http://localhost"),
+        ("https://sift.example/prefix/", "https://sift.example/prefix"),
+        ("http://[::1]:8642", "http://[::1]:8642"),
+    ],
+)
+def test_an_address_is_shown_in_its_plain_form(url: str, shown: str) -> None:
+    assert Sift(url, TOKEN, environ={}).url == shown
+
+
+def test_a_prefix_of_the_address_stays_before_every_path(server: Scripted) -> None:
+    server.says(Said(200, {"jobs": []}))
+
+    Sift(server.url + "/sift/", TOKEN, environ={}).list()
+
+    assert server.asked[0].path == "/sift/v1/batch"
+
+
+def test_a_token_goes_in_clear_to_another_host_only_when_told() -> None:
+    with pytest.raises(NoPlace, match="--plain-http"):
+        Sift("http://sift.example", TOKEN, environ={})
+
+    assert Sift("http://sift.example", TOKEN, environ={}, plain_http=True).url == "http://sift.example"
+    assert Sift("https://sift.example", TOKEN, environ={}).url == "https://sift.example"
+
+
+def test_the_address_of_sift_toml_is_this_host_whatever_it_is_called(tmp_path: Path) -> None:
+    config = tmp_path / "sift.toml"
+    config.write_text('[server]\nhost = "sift.lan"\n')
+
+    assert Sift(token=TOKEN, config=str(config), environ={}).url == "http://sift.lan:8642"
+
+
+def _token_file(path: Path, text: str = TOKEN + "\n", mode: int = 0o600) -> str:
+    path.write_text(text)
+    path.chmod(mode)
+    return str(path)
+
+
+def _sent_token(server: Scripted, **arguments: Any) -> str:
+    server.says(Said(200, {"jobs": []}))
+    Sift(server.url, **arguments).list()
+    return server.asked[-1].headers["authorization"].removeprefix("Bearer ")
+
+
+def test_a_token_is_taken_from_the_option_then_the_environment(server: Scripted, tmp_path: Path) -> None:
+    by_option = _token_file(tmp_path / "option", "by-option")
+    environ = {"SIFT_TOKEN": "by-environment", "SIFT_TOKEN_FILE": _token_file(tmp_path / "file", "by-file")}
+
+    assert _sent_token(server, token_file=by_option, environ=environ) == "by-option"
+    assert _sent_token(server, environ=environ) == "by-environment"
+    assert _sent_token(server, environ={**environ, "SIFT_TOKEN": ""}) == "by-file"
+
+
+def test_address_and_token_default_to_what_sift_toml_says(server: Scripted, tmp_path: Path) -> None:
+    _token_file(tmp_path / "token")
+    config = tmp_path / "sift.toml"
+    config.write_text(f'[server]\nport = {server.url.rpartition(":")[2]}\ndata_dir = "{tmp_path}"\n')
+    server.says(Said(200, {"jobs": []}))
+
+    Sift(config=str(config), environ={}).list()
+
+    assert server.asked[0].headers["authorization"] == f"Bearer {TOKEN}"
+
+
+def test_the_token_of_the_local_server_is_not_sent_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "sift").mkdir()
+    _token_file(tmp_path / "sift" / "token")
+
+    with pytest.raises(NoToken, match=r"no token for https://elsewhere\.example"):
+        Sift("https://elsewhere.example", environ={"XDG_STATE_HOME": str(tmp_path)})
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o620])
+def test_a_token_file_that_others_may_touch_is_not_used(tmp_path: Path, mode: int) -> None:
+    path = _token_file(tmp_path / "token", mode=mode)
+
+    with pytest.raises(NoToken, match="chmod 600"):
+        Sift("http://localhost", environ={"SIFT_TOKEN_FILE": path})
+
+
+@pytest.mark.parametrize("text", ["", "two words", "a\r\nX-Evil: 1", "caf\u00e9"])
+def test_what_is_no_token_is_refused_and_not_repeated(tmp_path: Path, text: str) -> None:
+    for environ in ({"SIFT_TOKEN_FILE": _token_file(tmp_path / "token", text)}, {"SIFT_TOKEN": text or " "}):
+        with pytest.raises(NoToken) as caught:
+            Sift("http://localhost", environ=environ)
+        assert not text or text not in str(caught.value)
+
+
+def test_where_no_token_can_be_read_the_error_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(NoToken, match=r"\$SIFT_TOKEN_FILE; sift token"):
+        Sift(environ={"XDG_STATE_HOME": str(tmp_path)})
