@@ -20,6 +20,7 @@ _LINE = re.compile(r"[^\n]*\n?")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*\n?$")
 _FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(`{3,}|~{3,})([^\n]*)\n?", re.MULTILINE)
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？]|\n+")
+_TARGET = re.compile(r"\]\([^()\s]{1,2000}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?")
 _SPACE = re.compile(r"\s+")
 
 HEADING, CODE, TABLE, TEXT = "heading", "code", "table", "text"
@@ -46,10 +47,11 @@ class _Block:
     end: int
     level: int = 0
     title: str = ""
+    unseen: int = 0  # characters of link targets: they are not read, and do not count as text
 
     @property
     def size(self) -> int:
-        return self.end - self.start
+        return self.end - self.start - self.unseen
 
 
 def cut(text: str, *, whole_max: int) -> list[Passage]:
@@ -59,7 +61,8 @@ def cut(text: str, *, whole_max: int) -> list[Passage]:
     for block in islice(_blocks(text), _BLOCKS_MAX):
         gathered.add(block)
         end = block.end
-    gathered.add(_Block(TEXT, end, len(text)))
+    if end < len(text):
+        gathered.add(_Block(TEXT, end, len(text)))
     gathered.flush()
     return gathered.passages
 
@@ -95,7 +98,7 @@ class _Gathering:
 
     def flush(self) -> None:
         """End the passage that is being gathered."""
-        if self._open and self._text[self._open[-1].start : self._open[-1].end].strip():
+        if self._open and not self._text[self._open[0].start : self._open[-1].end].isspace():
             self.passages.append(Passage(self._open[0].start, self._open[-1].end, self._titles()))
         self._open = []
 
@@ -103,7 +106,7 @@ class _Gathering:
         return tuple(title for _, title in self._trail)
 
     def _size(self) -> int:
-        return self._open[-1].end - self._open[0].start if self._open else 0
+        return sum(block.size for block in self._open)
 
     def _enter(self, heading: _Block) -> None:
         # a heading without text of its own begins the passage of what follows it
@@ -185,6 +188,9 @@ def _by_lines(lines: Iterable[tuple[int, int]], most: int) -> Iterator[tuple[int
 def _parts(text: str, block: _Block) -> Iterator[_Block]:
     """A paragraph, or pieces of one that is too long, cut at sentences or lines, else at a space."""
     start = block.start
+    if block.size <= _LONGEST and block.end - block.start <= 3 * _LONGEST:
+        yield block
+        return
     while block.end - start > _LONGEST:
         window = text[start : start + _LONGEST]
         ends = [match.end() for match in _SENTENCE_END.finditer(window) if match.end() >= _USUAL // 2]
@@ -213,6 +219,11 @@ def _blocks(text: str) -> Iterator[_Block]:
         block = block or _paragraph(text, at)
         yield block
         at = block.end
+
+
+def unseen(text: str) -> int:
+    """How many characters of Markdown are targets of links."""
+    return sum(map(len, _TARGET.findall(text))) if "](" in text else 0
 
 
 def _line(text: str, at: int) -> str:
@@ -255,7 +266,7 @@ def _table(text: str, line: str, at: int) -> _Block | None:
     while line.lstrip().startswith("|"):
         end += len(line)
         line = _line(text, end)
-    return _Block(TABLE, at, end) if end > at else None
+    return _Block(TABLE, at, end, unseen=unseen(text[at:end])) if end > at else None
 
 
 def _paragraph(text: str, at: int) -> _Block:
@@ -267,4 +278,4 @@ def _paragraph(text: str, at: int) -> _Block:
         if not line.strip() or (is_other and end > at):
             break
         end += len(line)
-    return _Block(TEXT, at, end)
+    return _Block(TEXT, at, end, unseen=unseen(text[at:end]))

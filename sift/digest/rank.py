@@ -14,11 +14,15 @@ from dataclasses import dataclass, field
 from sift.digest.passages import Passage
 from sift.digest.terms import STOP_WORDS, WORD, names, question_terms, terms_of
 
+# The target of a link is no text: its words would count for what only leads elsewhere.
+_TARGET = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?\)")
 _K1 = 1.2
 _B = 0.5
 _OWN_HEADING = 1.6  # a term in the passage's nearest heading counts as so many in its text
 _UPPER_HEADING = 0.4
 _NAME_WEIGHT = 2.0
+_NAME_MOST = 2  # a name that comes more often in a passage than this is no better explained there
+_DEFINED = 3
 _NEAR = 0.25  # what two terms of the question side by side add, of their weight
 _COMMON = 0.4  # a term in more than this share of the passages tells nothing
 
@@ -31,6 +35,21 @@ class _Counts:
     pairs: set[tuple[str, str]] = field(default_factory=set)
     headings: dict[str, float] = field(default_factory=dict)
     length: int = 1
+
+
+class _Spelling:
+    """A name as it is spelled: how often a passage has it, and whether it is explained there."""
+
+    def __init__(self, name: str) -> None:
+        self.term = _named(name)
+        spelled = rf"(?<!\w){re.escape(name)}(?!\w)"
+        self._any = re.compile(spelled)
+        self._defined = re.compile(rf"^[ \t]*(?:[-*+>][ \t]+)*(?:\*\*|`|#+[ \t])[^\n]{{0,30}}?{spelled}", re.MULTILINE)
+
+    def times(self, lower: str) -> int:
+        """How much the name counts in a text in lower case; more where a line begins with it in bold or as code."""
+        found = min(len(self._any.findall(lower)), _NAME_MOST)
+        return found + (_DEFINED if found and self._defined.search(lower) else 0)
 
 
 def scores(text: str, passages: Sequence[Passage], question: str) -> list[float]:
@@ -65,17 +84,17 @@ def _counted(text: str, passages: Sequence[Passage], wanted: Sequence[str], spel
     asked = frozenset(wanted)
     known: dict[str, tuple[str, ...]] = {}
     trails: dict[tuple[str, ...], dict[str, float]] = {}
-    patterns = [(_named(name), re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")) for name in spelled]
+    patterns = [_Spelling(name) for name in spelled]
     found = []
     for passage in passages:
-        inside = text[passage.start : passage.end]
+        inside = _TARGET.sub("] ", text[passage.start : passage.end])
         count = _Counts(headings=_of_trail(passage.trail, asked, trails, known))
         _count_words(inside, asked, known, count)
         lower = inside.lower() if patterns else ""
-        for term, pattern in patterns:
-            times = len(pattern.findall(lower))
+        for spelling in patterns:
+            times = spelling.times(lower)
             if times:
-                count.terms[term] = times
+                count.terms[spelling.term] = times
         found.append(count)
     return found
 
