@@ -7,52 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sift.render.html import code, maths, notes, shape, tables
+from sift.render.html import code, elements, maths, notes, shape, tables
 from sift.render.html.address import Addresses
+from sift.render.html.elements import SKIP, Handled, Leave, List, Skip
 from sift.render.html.notes import Notes
-from sift.render.html.tree import Node, text_of, words
+from sift.render.html.tree import Node, text_of
 from sift.render.html.writer import Writer, escape, span, target
-
-Leave = Callable[[], None]
-_BLOCKS = words(
-    "address article aside body center details dialog dir div fieldset figcaption figure footer form header hgroup "
-    "legend main menu nav optgroup option p search section tbody td tfoot th thead tr caption noframes"
-)
-_SPARED = frozenset(["rp", "col", "colgroup", "button", "clipboard-copy"])
-_EMPHASIS = {
-    "b": "**",
-    "strong": "**",
-    "i": "*",
-    "em": "*",
-    "var": "*",
-    "dfn": "*",
-    "del": "~~",
-    "s": "~~",
-    "strike": "~~",
-}
-_CODE = frozenset(["code", "tt", "kbd", "samp"])
-_BIG = words("p ul ol table pre blockquote dl h1 h2 h3 h4 h5 h6 section article hr")
-_HEADING_LONGEST = 400  # characters: what is longer is a page inside a heading that was never closed
-_SIGNATURE = ("sig ", "sig-object", " descname")
-_EXPONENT = frozenset("0123456789+-−n")
-
-
-class _Skip:
-    """What a handler answers when it has dealt with everything inside."""
-
-
-SKIP = _Skip()
-Handled = Leave | _Skip | None
-
-
-class List:
-    """An open list: its next number (0: bullets; less: no list but a frame), and whether blank lines part its items."""
-
-    __slots__ = ("is_loose", "number")
-
-    def __init__(self, number: int, *, is_loose: bool) -> None:
-        self.number = number
-        self.is_loose = is_loose
 
 
 class Converter:
@@ -97,7 +57,7 @@ class Converter:
                 if kid.is_dropped:
                     continue
                 handled = self._enter(kid)
-                if not isinstance(handled, _Skip):
+                if not isinstance(handled, Skip):
                     stack.append((iter(kid.kids), handled))
                     break
             else:
@@ -127,7 +87,7 @@ class Converter:
         if writer.is_one_line:
             return self.block(node) if not self._in_heading else None
         writer.flush()
-        if node.size > _HEADING_LONGEST or any(kid.tag in _BIG for kid in node.elements()):
+        if node.size > elements.HEADING_LONGEST or any(kid.tag in elements.BIG for kid in node.elements()):
             return writer.flush
         writer.is_one_line = self._in_heading = True
 
@@ -194,7 +154,7 @@ class Converter:
 
         def end() -> None:
             self._in_note = False
-            if leave and not isinstance(leave, _Skip):
+            if leave and not isinstance(leave, Skip):
                 leave()
             self.writer.is_tight = True
 
@@ -210,7 +170,9 @@ class Converter:
             return self._frame()
         number = shape.number(node.attrs.get("start"), 1) if node.tag == "ol" else 0
         is_loose = any(
-            kid.tag in _BIG and kid.tag not in ("ul", "ol") for item in node.elements() for kid in item.elements()
+            kid.tag in elements.BIG and kid.tag not in ("ul", "ol")
+            for item in node.elements()
+            for kid in item.elements()
         )
         self._lists.append(List(number, is_loose=is_loose))
         is_first = not is_inside or bool(writer.frames and not writer.frames[-1].is_used)
@@ -260,21 +222,21 @@ class Converter:
     def term(self, node: Node) -> Handled:
         writer = self.writer
         names = node.names()
-        if any(name in names for name in _SIGNATURE) and not writer.is_one_line:
+        if any(name in names for name in elements.SIGNATURE) and not writer.is_one_line:
             writer.flush()
             writer.code(text_of(node))
             writer.buffer.insert(0, "- ")
             writer.put([writer.taken()])
             return SKIP
         leave = self._framed("- ", "  ")
-        is_bold = not any(kid.tag in _BIG or kid.tag == "div" for kid in node.elements())
+        is_bold = not any(kid.tag in elements.BIG or kid.tag == "div" for kid in node.elements())
         if not is_bold:
             return leave
         mark = writer.open("**")
 
         def end() -> None:
             writer.close(mark)
-            if leave and not isinstance(leave, _Skip):
+            if leave and not isinstance(leave, Skip):
                 leave()
 
         return end
@@ -289,7 +251,7 @@ class Converter:
         return SKIP
 
     def emphasis(self, node: Node) -> Handled:
-        writer, kind = self.writer, _EMPHASIS[node.tag]
+        writer, kind = self.writer, elements.EMPHASIS[node.tag]
         if any(mark.kind == kind for mark in writer.marks) or (self._in_heading and kind == "**"):
             return None
         mark = writer.open(kind)
@@ -357,7 +319,7 @@ class Converter:
         if (
             text
             and len(text) <= 4
-            and set(text) <= _EXPONENT
+            and set(text) <= elements.EXPONENT
             and shape.ends_in_word(self.writer.buffer)
             and not shape.holds(node, "a")
         ):
@@ -383,6 +345,8 @@ class Converter:
     def summary(self, node: Node) -> Handled:
         writer = self.writer
         writer.flush()
+        if any(kid.tag in elements.BIG or kid.tag == "div" for kid in node.elements()):
+            return writer.flush
         mark = writer.open("**")
 
         def leave() -> None:
@@ -397,11 +361,11 @@ class Converter:
 
 Handler = Callable[[Converter, Node], Handled]
 _HANDLERS: dict[str, Handler] = {
-    **dict.fromkeys(_BLOCKS, Converter.block),
+    **dict.fromkeys(elements.BLOCKS, Converter.block),
     **{f"h{level}": Converter.heading for level in range(1, 7)},
-    **dict.fromkeys(_EMPHASIS, Converter.emphasis),
-    **dict.fromkeys(_CODE, Converter.inline_code),
-    **dict.fromkeys(_SPARED, Converter.nothing),
+    **dict.fromkeys(elements.EMPHASIS, Converter.emphasis),
+    **dict.fromkeys(elements.CODE, Converter.inline_code),
+    **dict.fromkeys(elements.SPARED, Converter.nothing),
     **dict.fromkeys(("pre", "listing", "xmp", "plaintext"), Converter.pre),
     **dict.fromkeys(("ul", "ol"), Converter.list),
     "hr": Converter.rule,

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from sift.render.html.tree import Node, Tree
+from sift.render.html.furniture import HEADINGS
+from sift.render.html.tree import Node, Tree, walk
 
 _GENERATORS = re.compile(
     r"sphinx|docutils|docbook|asciidoc|mediawiki|mkdocs|docusaurus|javadoc|doxygen|pdoc|vitepress|vuepress|gitbook|"
@@ -38,7 +39,7 @@ _PROSE = 500  # characters of running text
 
 def is_article(tree: Tree, order: list[Node], url: str) -> bool:
     """Whether the page is one article. `order` has been scored."""
-    return _for_documents(tree, order, url) <= _for_articles(tree, order)
+    return _for_articles(tree, order) > _for_documents(tree, order, url)
 
 
 def _for_documents(tree: Tree, order: list[Node], url: str) -> float:
@@ -54,7 +55,17 @@ def _for_documents(tree: Tree, order: list[Node], url: str) -> float:
         "answer" in node.attrs.get("itemprop", "").lower() for node in order
     ):
         points += 4
-    return points + 3 * (_posts(order) >= 3)
+    return points + min(2, _anchored(order)) + 3 * (_posts(order) >= 3)
+
+
+def _anchored(order: list[Node]) -> int:
+    """How many headings link to themselves, as those of manuals do."""
+    headings = [node for node in order if node.tag in HEADINGS]
+    return sum(any(_leads_here(kid) for kid in walk(heading)) for heading in headings[:50])
+
+
+def _leads_here(node: Node) -> bool:
+    return node.tag == "a" and len(node.attrs.get("href", "")) > 1 and node.attrs["href"].startswith("#")
 
 
 def _posts(order: list[Node]) -> int:

@@ -190,3 +190,11 @@ def test_a_frameset_is_its_frames(clean: Markdown) -> None:
     text = clean("<html><frameset><frame src='menu.html'><frame src='/main.html'></frameset></html>")
     assert "(https://site.example/dir/menu.html)" in text
     assert "(https://site.example/main.html)" in text
+
+
+def test_a_front_page_keeps_all_its_stories(clean: Markdown) -> None:
+    page = f"<html><head><title>The Paper</title></head><body>{MENU}<div class='main'>{TEASERS}</div>{FOOTER}</body></html>"
+    text = clean(page)
+    for number in range(1, 6):
+        assert f"### [Another story number {number} that is not ours](https://site.example/s{number})" in text
+        assert f"What the other story number {number} says" in text
