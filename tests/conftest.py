@@ -1,4 +1,4 @@
-"""What every test runs under: no thread of Sift's outlives it."""
+"""What every test runs under: no thread of Sift that it started outlives it."""
 
 import threading
 from collections.abc import Iterator
@@ -11,8 +11,9 @@ from sift.metrics import Metrics
 
 @pytest.fixture(autouse=True)
 def no_thread_is_left() -> Iterator[None]:
+    before = set(threading.enumerate())
     yield
-    left = [thread for thread in threading.enumerate() if thread.name.startswith("sift-")]
+    left = [thread for thread in threading.enumerate() if thread.name.startswith("sift-") and thread not in before]
     for thread in left:
         thread.join(5)
     assert not [thread.name for thread in left if thread.is_alive()]
