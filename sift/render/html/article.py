@@ -21,7 +21,10 @@ _BODY = re.compile(
 
 
 def content(order: list[Node], headline: str) -> Node | None:
-    """The element with the article, furniture in it dropped; None: no running text, or a list. `order` is the scored page."""
+    """The element with the article, furniture in it dropped; None: no running text, or a list.
+
+    `order` is the scored page.
+    """
     body = order[0]
     if body.good < running.LEAST:
         return None

@@ -16,6 +16,7 @@ _CONTAINERS: tuple[Test, ...] = (
     lambda node, names: " mw-content-text " in names,
     lambda node, names: " mainbar " in names,
     lambda node, names: " apicontent " in names,
+    lambda node, names: " itemlist " in names or " bigbox " in names,
     lambda node, names: node.attrs.get("role") == "main",
     lambda node, names: node.tag == "main",
     lambda node, names: node.tag == "article",
@@ -34,7 +35,7 @@ def content(tree: Tree, order: list[Node]) -> Node:
 
 
 def _container(body: Node, order: list[Node]) -> Node:
-    named = [(node, node.names()) for node in order if node.tag in ("main", "article", "div", "section", "td")]
+    named = [(node, node.names()) for node in order if node.tag in ("main", "article", "div", "section", "td", "tr", "table")]
     least = max(20.0, _LEAST * (body.size - _menus(order)))
     for test in _CONTAINERS:
         found = [node for node, names in named if test(node, names)]

@@ -31,7 +31,7 @@ _DOCS = re.compile(
         "footer|page-footer|site-footer|site-header|page-header|menu|main-?menu|mobile-?nav|edit-this-page|edit-page|"
         "edit-link|improve|feedback|cookie\\w*|consent|copyright|prev-?next|pagination|pager|page-nav|share|social|"
         "navigation|nosearch|searchbox|search-?bar|version-?switcher|language-?switcher|localnav|on-this-page|"
-        "inpagenav|js-vote-count|vote-?cell|votes?|post-menu|js-post-menu|banner|advert\\w*|ads?|newsletter|"
+        "inpagenav|language-name|example-header|js-vote-count|vote-?cell|votes?|post-menu|js-post-menu|banner|advert\\w*|ads?|newsletter|"
         "back-to-top|"
         "backtotop|gtoc|alt-docs|sr-only|visually-?hidden|screen-reader-text|comments-link|file-navigation|"
         "prevnext|rst-footer-buttons|theme-doc-breadcrumbs|pagination-nav|md-sidebar|md-header|md-footer|"
@@ -112,8 +112,7 @@ _ARTICLES = re.compile(
         "toolbar|tools|poll|print|jp-\\w+|print-only|sr-only|visually-?hidden|screen-reader-text|"
         "hidden|noprint|skip-?link|player|video-?player|donat\\w+|feedback|menu|search|banner|bio|disclaimer|"
         "disclosure|"
-        "galler(?:y|ies)|resgallery\\w*|slide-?show|carousel|slider|lightbox|embedded|pull-?quote|teasers?|tease|"
-        "dek|deck|stand-?first|sub-?head|sub-?headline|p-dek|article-summary"
+        "galler(?:y|ies)|resgallery\\w*|slide-?show|carousel|slider|lightbox|embedded|pull-?quote|teasers?|tease"
     )
 )
 _ARTICLE_KEPT = words("html body main article p blockquote pre code td th tr tbody table b i strong em")

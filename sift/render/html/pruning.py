@@ -11,6 +11,7 @@ from sift.render.html import running
 from sift.render.html.furniture import HEADINGS, key
 from sift.render.html.tree import Node, text_of, walk
 
+_DEK = re.compile(r"[\s_-](?:dek|deck|stand-?first|sub-?head(?:line|ing)?|sub-?title|article-summary|heading-des)[\s_-]")
 _CAPTION = re.compile(
     r"[\s_-](?:\w*captions?\w*|credits?|photo-?credit|image-?credit|wp-caption-text|legend|cutline)[\s_-]"
 )
@@ -52,17 +53,21 @@ _SMALL_TALK = re.compile(
     r"all rights reserved)",
     re.I,
 )
+_SMALL = frozenset(["small", "span", "em", "i", "font", "cite", "p"])
 _SENTENCE_END = re.compile(r"[.!?…。！？:»”\"')]\s*$")
 _LONGEST_SIGN = 200  # characters of a line that may be a promotion
 
 
 def prune(root: Node, headline: str) -> None:
     """Drops them."""
+    running.part(root)
+    running.score(root)
     attach_captions(root)
     _drop_headline(root, headline)
     running.score(root)
     blocks = [node for node in walk(root) if not node.is_inline and node.own and node is not root]
     texts = {id(node): text_of(node, 400) for node in blocks if node.own <= _LONGEST_SIGN}
+    _drop_dek(blocks)
     _cut_comments(blocks, texts)
     _drop_promotions(blocks, texts)
     _drop_ends(blocks, texts)
@@ -82,6 +87,15 @@ def attach_captions(root: Node) -> None:
                 text = text_of(node, 1200)
                 image.attrs["data-caption"] = f"{image.attrs.get('data-caption', '')} {text}".strip()
             node.is_dropped = True
+
+
+def _is_beneath_picture(node: Node) -> bool:
+    """Whether a few small words fill, with a picture before them, a block of their own."""
+    above = node.parent
+    if node.tag not in _SMALL or above is None or not 0 < node.size <= 160 or above.size != node.size or not above.inner:
+        return False
+    first = next(above.elements())
+    return first is not node and any(inner.tag == "img" for inner in walk(first))
 
 
 def _image_of(caption: Node) -> Node | None:
@@ -110,6 +124,18 @@ def _drop_headline(root: Node, headline: str) -> None:
             ):
                 node.is_dropped = True
                 is_first = is_first and node.tag != "h1"
+
+
+def _drop_dek(blocks: list[Node]) -> None:
+    """The line under the headline, which names itself so, where it stands before the text."""
+    for node in blocks[:10]:
+        if node.is_dropped:
+            continue
+        above = node.parent
+        if _DEK.search(node.names()) or (above is not None and above.size == node.size and _DEK.search(above.names())):
+            node.is_dropped = True
+        elif node.own >= 2 * running.LEAST and node.tag not in HEADINGS:
+            return
 
 
 def _cut_comments(blocks: list[Node], texts: dict[int, str]) -> None:
@@ -154,6 +180,12 @@ def _drop_promotions(blocks: list[Node], texts: dict[int, str]) -> None:
 def _drop_ends(blocks: list[Node], texts: dict[int, str]) -> None:
     """Short lines before the first and after the last running text: dates, names, links."""
     left = [node for node in blocks if not node.is_dropped]
+    for node in left[-8:]:
+        if _is_small_talk(texts.get(id(node)) or text_of(node, 100)):
+            node.is_dropped = True
+    left = [node for node in left if not node.is_dropped]
+    while len(left) > 5 and _is_all_italic(left[-1]):
+        left.pop().is_dropped = True
     long = [
         place
         for place, node in enumerate(left)
@@ -171,6 +203,16 @@ def _drop_ends(blocks: list[Node], texts: dict[int, str]) -> None:
         text = texts.get(id(node), "")
         if text and (node.own_linked * 2 > node.own or node.tag in HEADINGS or _is_small_talk(text)):
             node.is_dropped = True
+
+
+def _is_all_italic(node: Node) -> bool:
+    """Whether a paragraph is wholly in italics: at the end of an article, a note about it or its author."""
+    inner = next(node.elements(), None)
+    while inner is not None and inner.size >= 0.9 * node.size > 0:
+        if inner.tag in ("em", "i"):
+            return True
+        inner = next(inner.elements(), None)
+    return False
 
 
 def _is_small_talk(text: str) -> bool:

@@ -11,6 +11,7 @@ _INLINE = words(
     "a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark math nobr q "
     "rp rt ruby s samp small span strike strong sub sup time tt u var wbr"
 )
+_PARTED = frozenset(["div", "section", "article", "main", "body", "td", "center", "form", "span", "font", "p"])
 LEAST = 40  # characters of running text in one piece that speak for an article
 
 
@@ -57,3 +58,54 @@ def _sum(order: list[Node]) -> None:
             good += own - 2 * own_linked
         node.size, node.linked, node.own, node.own_linked = size, linked, own, own_linked
         node.good, node.is_inline = good, is_inline
+
+
+def part(root: Node) -> None:
+    """Puts each run of text beside blocks, or between two line breaks, into a paragraph of its own."""
+    for node in list(walk(root)):
+        if not node.is_inline and node.own and node.tag in _PARTED:
+            _part(node)
+
+
+def _part(node: Node) -> None:
+    runs: list[Node | list[Node | str]] = [[]]
+    for kid in node.kids:
+        last = runs[-1]
+        if isinstance(kid, Node) and kid.tag != "br" and not kid.is_inline:
+            runs.append(kid)
+        elif isinstance(last, Node):
+            runs.append([kid])
+        elif isinstance(kid, Node) and kid.tag == "br" and _ends_in_break(last):
+            runs.append([])
+        else:
+            last.append(kid)
+    if len(runs) > 1:
+        node.kids, node.inner, node.chars = [], [], 0
+        for run in runs:
+            _append(node, run)
+
+
+def _ends_in_break(run: list[Node | str]) -> bool:
+    for kid in reversed(run):
+        if isinstance(kid, Node):
+            return kid.tag == "br"
+        if kid.strip():
+            return False
+    return False
+
+
+def _append(node: Node, run: Node | list[Node | str]) -> None:
+    if isinstance(run, Node):
+        node.add(run)
+        return
+    paragraph = Node("p", {}, node)
+    for kid in run:
+        if isinstance(kid, str):
+            paragraph.add_text(kid)
+            continue
+        paragraph.kids.append(kid)
+        if kid.tag != "br":
+            paragraph.inner.append(kid)
+            kid.parent = paragraph
+    if paragraph.chars or paragraph.inner:
+        node.add(paragraph)
