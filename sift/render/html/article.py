@@ -30,8 +30,8 @@ def content(order: list[Node], headline: str) -> Node | None:
         return None
     furniture.drop_around_articles(order, body.good)
     order = running.rescore(order)
-    furniture.drop_other_articles(order, furniture.key(headline))
-    order = running.rescore(order)
+    if furniture.drop_other_articles(order, furniture.key(headline)):
+        order = running.rescore(order)
     root = _descend(_start(order, body))
     pruning.prune(root, headline)
     return root

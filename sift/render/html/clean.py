@@ -18,7 +18,6 @@ _SHORT = 250  # characters: below it, the page is looked at once more with less 
 def markdown(tree: Tree, order: list[Node], addresses: Addresses, *, url: str, headline: str) -> str:
     """The content; `order` is the scored page; everything that is visible where nothing less holds text."""
     furniture.drop_permalinks(order)
-    order = running.rescore(order)
     visible = tree.root.size
     if not visible:
         return Converter(addresses).render(tree.root)

@@ -35,7 +35,9 @@ def content(tree: Tree, order: list[Node]) -> Node:
 
 
 def _container(body: Node, order: list[Node]) -> Node:
-    named = [(node, node.names()) for node in order if node.tag in ("main", "article", "div", "section", "td", "tr", "table")]
+    named = [
+        (node, node.names()) for node in order if node.tag in ("main", "article", "div", "section", "td", "tr", "table")
+    ]
     least = max(20.0, _LEAST * (body.size - _menus(order)))
     for test in _CONTAINERS:
         found = [node for node, names in named if test(node, names)]

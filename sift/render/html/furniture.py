@@ -140,8 +140,14 @@ def _names_article_furniture(names: str) -> bool:
     return bool(_ARTICLES.search(names))
 
 
-def drop_other_articles(order: list[Node], headline: str) -> None:
-    """Takes off lists of other articles: many linked headings, little text for each, without this one's headline."""
+def drop_other_articles(order: list[Node], headline: str) -> bool:
+    """Takes off lists of other articles: many linked headings, little text for each, without this one's headline.
+
+    Whether there were any.
+    """
+    if sum(node.tag in HEADINGS for node in order) < 3:
+        return False
+    found = False
     total = order[0].good
     titles: dict[int, int] = {}
     ours: set[int] = set()
@@ -159,7 +165,8 @@ def drop_other_articles(order: list[Node], headline: str) -> None:
         if count < 3 or id(node) in ours or node.tag in _ARTICLE_KEPT or node.is_dropped:
             continue
         if node.good < 400 * count and total - node.good >= max(400, 0.25 * total):
-            node.is_dropped = True
+            node.is_dropped = found = True
+    return found
 
 
 def key(text: str) -> str:

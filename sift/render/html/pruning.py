@@ -11,7 +11,9 @@ from sift.render.html import running
 from sift.render.html.furniture import HEADINGS, key
 from sift.render.html.tree import Node, text_of, walk
 
-_DEK = re.compile(r"[\s_-](?:dek|deck|stand-?first|sub-?head(?:line|ing)?|sub-?title|article-summary|heading-des)[\s_-]")
+_DEK = re.compile(
+    r"[\s_-](?:dek|deck|stand-?first|sub-?head(?:line|ing)?|sub-?title|article-summary|heading-des)[\s_-]"
+)
 _CAPTION = re.compile(
     r"[\s_-](?:\w*captions?\w*|credits?|photo-?credit|image-?credit|wp-caption-text|legend|cutline)[\s_-]"
 )
@@ -92,7 +94,13 @@ def attach_captions(root: Node) -> None:
 def _is_beneath_picture(node: Node) -> bool:
     """Whether a few small words fill, with a picture before them, a block of their own."""
     above = node.parent
-    if node.tag not in _SMALL or above is None or not 0 < node.size <= 160 or above.size != node.size or not above.inner:
+    if (
+        node.tag not in _SMALL
+        or above is None
+        or not 0 < node.size <= 160
+        or above.size != node.size
+        or not above.inner
+    ):
         return False
     first = next(above.elements())
     return first is not node and any(inner.tag == "img" for inner in walk(first))

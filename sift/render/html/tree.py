@@ -23,6 +23,8 @@ UNREAD = words(
     "script style template noscript svg iframe frame object embed applet canvas audio video map datalist "
     "select textarea input progress meter basefont link meta title base"
 )
+_SPECIAL = UNREAD | words("html body head br dialog")
+_HIDERS = words("hidden style aria-hidden")
 _UNSEEN_STYLE = re.compile(r"(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))", re.I)
 _MATH = re.compile(r"math|katex|mjx", re.I)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -181,7 +183,7 @@ def is_unseen(tag: str, attrs: dict[str, str]) -> bool:
         return not _MATH.search(attrs.get("class", ""))
     if attrs.get("aria-hidden", "").lower() == "true":
         return tag not in ("main", "article")
-    return tag == "dialog" and "open" not in attrs
+    return False
 
 
 class _Builder:
@@ -202,24 +204,33 @@ class _Builder:
         if self._skipped:
             self._skipped += 1
             return
-        self._end_text()
-        tag = tag.lower() if not tag.islower() else tag
-        attrs = dict(attrs)
+        if self._text:
+            self._end_text()
+        if type(attrs) is not dict:  # lxml's own empty mapping
+            attrs = {}
+        if tag in _SPECIAL and not (tag == "input" and attrs.get("type", "").lower() == "checkbox"):
+            self._special(tag, attrs)
+            return
+        if not _HIDERS.isdisjoint(attrs) and is_unseen(tag, attrs):
+            self._skipped = 1
+            return
+        above = self._node
+        parent = _out_of_link(above) if tag == "a" else above
+        self._stack.append(above)
+        self._node = node = Node(tag, attrs, parent)
+        parent.kids.append(node)
+        parent.inner.append(node)
+
+    def _special(self, tag: str, attrs: dict[str, str]) -> None:
         if tag in ("html", "body"):
             self._top(tag, attrs)
-            return
-        if tag == "head":
+        elif tag == "head" or (tag == "dialog" and "open" in attrs):
             self._stack.append(self._node)
-            return
-        if tag in UNREAD and not (tag == "input" and attrs.get("type", "").lower() == "checkbox"):
-            self._unread(tag, attrs)
-        elif is_unseen(tag, attrs):
-            self._skipped = 1
         elif tag == "br":
             self._node.kids.append(Node(tag, attrs, None))  # no inner element: most passes need not see it
             self._skipped = 1
         else:
-            self._open(tag, attrs)
+            self._unread(tag, attrs)
 
     def _top(self, tag: str, attrs: dict[str, str]) -> None:
         if tag == "html":
@@ -227,15 +238,6 @@ class _Builder:
         else:
             self.tree.root.attrs = {**attrs, **self.tree.root.attrs}
         self._stack.append(self._node)
-
-    def _open(self, tag: str, attrs: dict[str, str]) -> None:
-        parent = self._node
-        if tag == "a":
-            parent = _out_of_link(parent)
-        node = Node(tag, attrs, parent)
-        parent.add(node)
-        self._stack.append(self._node)
-        self._node = node
 
     def _unread(self, tag: str, attrs: dict[str, str]) -> None:
         tree = self.tree
@@ -262,7 +264,8 @@ class _Builder:
                 self._swallowed("".join(self._sink))
                 self._sink = None
             return
-        self._end_text()
+        if self._text:
+            self._end_text()
         if self._stack:
             self._node = self._stack.pop()
 
@@ -281,7 +284,6 @@ class _Builder:
             tree.script_chars += len(text)
 
     def _formula(self, tex: str, *, is_display: bool) -> None:
-        self._end_text()
         math = Node("math", {"alttext": tex} | ({"display": "block"} if is_display else {}), self._node)
         math.add_text(tex)
         self._node.add(math)
@@ -293,9 +295,9 @@ class _Builder:
             self._sink.append(data)
 
     def _end_text(self) -> None:
-        if self._text:
-            self._node.add_text("".join(self._text))
-            self._text.clear()
+        text = self._text
+        self._node.add_text(text[0] if len(text) == 1 else "".join(text))
+        text.clear()
 
     def comment(self, text: str) -> None:
         """Comments are not text."""
@@ -304,7 +306,8 @@ class _Builder:
         """Nor are processing instructions."""
 
     def close(self) -> Tree:
-        self._end_text()
+        if self._text:
+            self._end_text()
         return self.tree
 
 
