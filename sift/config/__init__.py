@@ -4,7 +4,7 @@ A default is written here or nowhere.
 """
 
 from sift.config.kinds import Allow
-from sift.config.load import is_loopback, load, need_restart, parse, show
+from sift.config.load import is_loopback, load, need_restart, parse, read_secret, show
 from sift.config.tables import (
     BatchConfig,
     CacheConfig,
@@ -41,5 +41,6 @@ __all__ = [
     "load",
     "need_restart",
     "parse",
+    "read_secret",
     "show",
 ]

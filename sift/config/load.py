@@ -15,6 +15,7 @@ from sift.config.tables import LIVE_TABLES, TABLES, CallerConfig, Config
 from sift.errors import ConfigError
 from sift.home import default_data_dir, find, read_document
 
+MOST_SECRET_CHARS = 4096
 WAITERS = 12
 """Threads beyond the global slots: 8 fetches that wait at gates and 4 long polls."""
 
@@ -103,6 +104,18 @@ def _check_together(name: str, config: Config) -> None:
     for service in ("llm", "embed"):
         if getattr(config.digest, f"{service}_url") and not getattr(config.digest, f"{service}_model"):
             raise ConfigError(f"{name}: [digest] {service}_model: missing; {service}_url takes a model beside it")
+
+
+def read_secret(path: str) -> str:
+    """The key that a key file holds, without the line's end. Raises `ConfigError`."""
+    try:
+        with open(path, encoding="ascii") as file:
+            secret = file.read(MOST_SECRET_CHARS).strip()
+    except (OSError, UnicodeDecodeError):
+        raise ConfigError(f"{path}: not a key file that can be read; it takes one line of ASCII") from None
+    if not secret.isprintable() or not secret:
+        raise ConfigError(f"{path}: not one line with a key")
+    return secret
 
 
 def is_loopback(host: str) -> bool:

@@ -52,9 +52,9 @@ def _asked_for(target: Target, page: Page, done: Yield) -> dict[str, Any]:
         found["pages"] = done.pages
     if done.grep is not None:
         found["grep"] = done.grep
-    if done.passages is not None:
-        passages = [{"text": p.text, "score": p.score, "offset": p.offset} for p in done.passages]
-        found["digest"] = {"method": "extractive", "answer": None, "passages": passages}
+    if done.digest is not None:
+        passages = [{"text": p.text, "score": round(p.score, 3), "offset": p.offset} for p in done.digest.passages]
+        found["digest"] = {"method": done.digest.method, "answer": done.digest.answer, "passages": passages}
     if target.context and done.context is not None:
         found["context"] = done.context
     if page.archive_url is not None:

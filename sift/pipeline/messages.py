@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 
+from sift.digest import Digest
+
 PAGE = "sift.pipeline.work:page"
 REFRESH = "sift.pipeline.work:refresh"
 CHECK_PROGRAMS = "sift.pipeline.work:check_programs"
@@ -29,14 +31,7 @@ class Wish(msgspec.Struct, frozen=True):
     context: bool
     cap_bytes: int
     digest_chars: int
-
-
-class Passage(msgspec.Struct, frozen=True):
-    """A passage that answers a question; `offset` counts characters into the page's whole text."""
-
-    text: str
-    score: float
-    offset: int
+    digest_spare: int = 0
 
 
 class Yield(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -50,7 +45,7 @@ class Yield(msgspec.Struct, frozen=True, omit_defaults=True):
     title: str | None = None
     pages: dict[str, Any] | None = None
     grep: dict[str, int] | None = None
-    passages: tuple[Passage, ...] | None = None
+    digest: Digest | None = None
     context: dict[str, Any] | None = None
     needs_browser: bool = False
     refused: str | None = None

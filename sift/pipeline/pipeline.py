@@ -13,6 +13,7 @@ from sift.clock import Clock
 from sift.config import Config
 from sift.dcache import Store
 from sift.errors import (
+    Blocked,
     Internal,
     Invalid,
     TargetError,
@@ -25,6 +26,8 @@ from sift.guard import Guard
 from sift.logs import Log
 from sift.metrics import Metrics
 from sift.pipeline import envelope, messages
+from sift.pipeline.answering import Answering
+from sift.pipeline.cutting import fitting
 from sift.pipeline.source import LaneSlots, Source
 from sift.target import Caller, Lane, Outcome, Page, Result, Target
 from sift.workers import Pool
@@ -51,6 +54,9 @@ class Pipeline:
         self._config = config
         self._guard = guard
         self._gate = gate
+        self._answering = Answering(
+            config.digest, fetcher, store.digest, ttl_s=config.cache.ttl_s, clock=clock, metrics=metrics
+        )
         self._source = Source(config, fetcher, store.content, pool, metrics=metrics, clock=clock)
         self._pool = pool
         self._metrics = metrics
@@ -70,15 +76,14 @@ class Pipeline:
             outcome, status = error.outcome, error.status
             raise _without_used_hint(error, target) from None
         except Exception as error:  # the last resort: a fault of ours is this target's, and tells nothing
-            self._log.fault("fetch_target", error)
+            self._log.fault("fetch_target", error, caller=caller, job=lane.job_id, idx=lane.idx)
             raise Internal from None
         finally:
             elapsed_s = self._clock.monotonic() - began
             self._metrics.fetch(outcome, elapsed_s - lane.waited_s)
-            host = _host_of(target.url) if not caller.restricted else ""
-            self._log.target(
-                caller, lane, outcome, status=status, elapsed_ms=int(elapsed_s * 1000), nbytes=nbytes, host=host
-            )
+            elapsed_ms = int(elapsed_s * 1000)
+            host = self._host_of(target)
+            self._log.target(caller, lane, outcome, status=status, elapsed_ms=elapsed_ms, nbytes=nbytes, host=host)
 
     def abort(self) -> None:
         """Ends every fetch under way: the grace of a stop is over."""
@@ -94,13 +99,20 @@ class Pipeline:
             return [""] * len(programs)  # no worker now, or it died of one: the target itself will tell
         return msgspec.msgpack.decode(answer, type=list[str])
 
+    def _host_of(self, target: Target) -> str:
+        """The host as the guard reads it, for the log; "" where it finds none: what stands there may be anything."""
+        try:
+            return self._guard.check_url(target.url).host
+        except Blocked:
+            return ""
+
     def _steps(self, caller: Caller, target: Target, lane: Lane, began: float) -> Result:
         checked = self._guard.check_url(target.url)
         with self._gate.ticket(caller, lane) as ticket:
             slots = LaneSlots(ticket, lane)
             page, cached = self._source.page(caller, target, checked, lane, slots)
             slots.begin()  # a cached copy needs no slots, but a cancelled job gets nothing either
-        done = self._work(page, target, lane)
+        done = self._answered(caller, target, self._work(caller, page, target, lane))
         elapsed_ms = int((self._clock.monotonic() - began) * 1000)
         cap_bytes = self._config.fetch.output_cap_bytes
         found = envelope.build(target, page, done, cached=cached, elapsed_ms=elapsed_ms, cap_bytes=cap_bytes)
@@ -112,15 +124,25 @@ class Pipeline:
         """What was asked for and is not done for a restricted caller: it would show others what he reads."""
         if not caller.restricted:
             return []
-        config = self._config
-        asks_model = target.question is not None and bool(config.digest.llm_url or config.digest.embed_url)
+        asks_model = target.question is not None and self._answering.is_configured
         withheld = {
             "recover": target.recover and not self._source.may_recover(caller),
-            "digest": asks_model and not config.digest.restricted,
+            "digest": asks_model and not self._answering.may_ask(caller),
         }
         return [option for option, is_withheld in withheld.items() if is_withheld]
 
-    def _work(self, page: Page, target: Target, lane: Lane) -> messages.Yield:
+    def _answered(self, caller: Caller, target: Target, done: messages.Yield) -> messages.Yield:
+        """What a model makes of a digest, if there is one and it may be asked."""
+        if target.question is None or done.digest is None:
+            return done
+        digest = self._answering.improved(caller, target.question, done.digest)
+        if digest.content == done.digest.content:
+            return msgspec.structs.replace(done, digest=digest)
+        text, whole_bytes = fitting(digest.content, self._config.fetch.output_cap_bytes), len(digest.content.encode())
+        truncated = len(text) < len(digest.content)
+        return msgspec.structs.replace(done, digest=digest, text=text, whole_bytes=whole_bytes, truncated=truncated)
+
+    def _work(self, caller: Caller, page: Page, target: Target, lane: Lane) -> messages.Yield:
         if not page.body:
             return messages.Yield(media_type=_bare(page.headers.get("content-type")))
         wish = messages.Wish(
@@ -135,6 +157,7 @@ class Pipeline:
             context=target.context,
             cap_bytes=self._config.fetch.output_cap_bytes,
             digest_chars=self._config.digest.max_chars,
+            digest_spare=self._answering.spare(caller),
         )
         answer = self._pool.call(messages.PAGE, msgspec.msgpack.encode(wish), lane=lane.name)
         done = msgspec.msgpack.decode(answer, type=messages.Yield)
@@ -155,11 +178,3 @@ def _without_used_hint(error: TargetError, target: Target) -> TargetError:
 
 def _bare(content_type: str | None) -> str:
     return (content_type or "").partition(";")[0].strip().lower()
-
-
-def _host_of(url: str) -> str:
-    """The host as it was asked for, for the log; "" where there is none to be seen."""
-    authority = url.partition("://")[2]
-    for mark in "/?#\\":
-        authority = authority.partition(mark)[0]
-    return authority.rpartition("@")[2][:255]

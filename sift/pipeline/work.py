@@ -12,18 +12,13 @@ import jq  # noqa: F401 (loaded now: a worker opens no file once it takes jobs)
 import msgspec
 import re2  # noqa: F401 (as above)
 
-from sift.digest import extract
+from sift.digest.extract import extract
 from sift.errors import Invalid, TargetError, TooLong, Unsupported
-from sift.pipeline.messages import Passage, Wish, Yield
+from sift.pipeline.cutting import fitting
+from sift.pipeline.messages import Wish, Yield
 from sift.render import query
 from sift.render.page import Rendered, refresh_target, render
 from sift.target import Page, Target
-
-ESCAPE_ROOM_BYTES = 24 << 10
-"""What escaping may add to a result's content in JSON, beyond the cap."""
-CUT_AT_LINE = 0.8
-"""A cut goes back to a line's end where that keeps this share of what fits; else to a word's."""
-
 
 _wish = msgspec.msgpack.Decoder(Wish)
 _strings = msgspec.msgpack.Decoder(list[str])
@@ -61,11 +56,10 @@ def _wrong_with(program: str) -> str:
 def _work(wish: Wish) -> Yield:
     rendered = render(_as_page(wish), _as_target(wish))
     text, grep = _query(wish, rendered)
-    passages = None
+    digest = None
     if wish.question is not None:
-        digest = extract(text, wish.question, max_chars=wish.digest_chars)
+        digest = extract(text, wish.question, max_chars=wish.digest_chars, spare=wish.digest_spare)
         text = digest.content
-        passages = tuple(Passage(found.text, round(found.score, 3), found.offset) for found in digest.passages)
     whole_bytes = len(text.encode())
     kept = fitting(text, wish.cap_bytes)
     truncated = len(kept) < len(text)
@@ -80,7 +74,7 @@ def _work(wish: Wish) -> Yield:
         title=rendered.title,
         pages=rendered.pages,
         grep=grep,
-        passages=passages,
+        digest=digest,
         context=rendered.context,
         needs_browser=rendered.needs_browser,
     )
@@ -108,25 +102,3 @@ def _as_target(wish: Wish) -> Target:
 
 def _over_the_cap(whole_bytes: int, cap_bytes: int) -> str:
     return f"the JSON is {whole_bytes} bytes, over the {cap_bytes} of a result; narrow it with jq"
-
-
-def fitting(text: str, cap_bytes: int) -> str:
-    """The longest start of `text` that fits a result's cap, cut at a line's or a word's end.
-
-    Counted in UTF-8; and as JSON it may be longer by `ESCAPE_ROOM_BYTES` at most, whatever has to be escaped in it.
-    """
-    kept = _within(text, cap_bytes)
-    while (over := len(msgspec.json.encode(kept)) - cap_bytes - ESCAPE_ROOM_BYTES) > 0:
-        kept = kept[: min(len(kept) - 1, int(len(kept) * (1 - over / (over + cap_bytes + ESCAPE_ROOM_BYTES))))]
-    if len(kept) == len(text):
-        return kept
-    for mark in ("\n", " "):
-        end = kept.rfind(mark)
-        if end >= CUT_AT_LINE * len(kept):
-            return kept[:end]
-    return kept
-
-
-def _within(text: str, cap_bytes: int) -> str:
-    encoded = text.encode()
-    return text if len(encoded) <= cap_bytes else encoded[:cap_bytes].decode("utf-8", "ignore")
