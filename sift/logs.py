@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 import threading
 import traceback
@@ -18,6 +19,7 @@ from sift.clock import rfc3339
 from sift.config import LogConfig
 from sift.target import INTERACTIVE, Caller, Lane
 
+_PLACE = re.compile(r"[A-Za-z_]\w{0,60}( at [\w.<>-]{1,60}:\d{1,6})?", re.ASCII)
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -67,13 +69,10 @@ class Log:
         self, caller: Caller, lane: Lane, outcome: str, *, status: int | None, elapsed_ms: int, nbytes: int, host: str
     ) -> None:
         """One target ended. `host` is said for an interactive fetch of a standard caller alone."""
-        fields: dict[str, Any] = {"caller": caller.name, "lane": lane.name}
-        if lane.job_id is not None:
-            fields |= {"job": lane.job_id, "idx": lane.idx}
+        fields: dict[str, Any] = {"caller": caller.name, "lane": lane.name, "job": lane.job_id, "idx": lane.idx}
         fields |= _told(caller, outcome, status) | {"ms": elapsed_ms, "bytes": nbytes}
-        if lane.name == INTERACTIVE:
-            fields["host"] = None if caller.restricted else host
-        self._write(logging.INFO, "target", fields)
+        is_told = lane.name == INTERACTIVE and not caller.restricted
+        self._write(logging.INFO, "target", fields | {"host": host if is_told else None})
 
     def request(
         self,
@@ -97,9 +96,28 @@ class Log:
         """Something the operator should know; `fields` are the program's own words and numbers, nobody's text."""
         self._write(_LEVELS[level], name, fields)
 
-    def fault(self, place: str, error: BaseException, **fields: Any) -> None:
-        """A fault of Sift's: where it was noticed, its type and its place in the code."""
-        self._write(logging.ERROR, "fault", {"in": place, "error": where(error)} | fields)
+    def fault(
+        self,
+        place: str,
+        error: BaseException,
+        *,
+        caller: Caller | None = None,
+        job: str | None = None,
+        idx: int | None = None,
+        request_id: str | None = None,
+    ) -> None:
+        """A fault of Sift's: where it was noticed, its type and its place in the code.
+
+        Nothing in it leads to a restricted caller: job and request are not told then.
+        """
+        whose: dict[str, Any] = {"id": request_id, "job": job, "idx": idx}
+        if caller is not None and caller.restricted:
+            whose = dict.fromkeys(whose)
+        self._write(logging.ERROR, "fault", {"in": place, "error": where(error)} | whose)
+
+    def worker_fault(self, place: str) -> None:
+        """What a worker says of its own fault, where that is a type and a place: a hostile page may speak there."""
+        self._write(logging.ERROR, "worker_fault", {"error": place if _PLACE.fullmatch(place) else None})
 
     def _write(self, level: int, name: str, fields: dict[str, Any]) -> None:
         if not self._logger.isEnabledFor(level):
@@ -136,21 +154,28 @@ class _Libraries(logging.Handler):
         else:
             self._log.event("library", "error", library=library, line=record.lineno)
 
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (the base class's name)
+        """Nothing: the base class would print the record, and with it what it says."""
+
 
 def silence_libraries(log: Log) -> Callable[[], None]:
     """Lets nothing but `log` speak in this process: loggers, warnings, uncaught exceptions. Returns the way back."""
     root = logging.getLogger()
-    saved = (root.handlers[:], root.level, sys.excepthook, threading.excepthook, warnings.showwarning)
+    hooks = (sys.excepthook, sys.unraisablehook, threading.excepthook, warnings.showwarning)
+    saved = (root.handlers[:], root.level)
     root.handlers[:] = [_Libraries(log)]
     root.setLevel(logging.ERROR)
     sys.excepthook = lambda _kind, error, _trace: log.fault("main", error)
     threading.excepthook = lambda args: log.fault(
         args.thread.name if args.thread else "thread", args.exc_value or args.exc_type()
     )
+    # An exception in a finalizer: the interpreter would print the object, a socket with its addresses for one.
+    sys.unraisablehook = lambda args: log.fault("finalizer", args.exc_value or args.exc_type())
     warnings.showwarning = lambda *_args, **_kwargs: None
 
     def undo() -> None:
-        root.handlers[:], level, sys.excepthook, threading.excepthook, warnings.showwarning = saved
+        root.handlers[:], level = saved
         root.setLevel(level)
+        sys.excepthook, sys.unraisablehook, threading.excepthook, warnings.showwarning = hooks
 
     return undo

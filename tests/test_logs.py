@@ -119,3 +119,53 @@ def test_a_stream_that_is_gone_costs_the_line_and_no_more() -> None:
     stream.close()
 
     log.event("started")
+
+
+def test_a_finalizers_exception_is_type_and_place(silenced: io.StringIO, capfd: pytest.CaptureFixture[str]) -> None:
+    class Finalized:
+        def __del__(self) -> None:
+            raise RuntimeError("secret")
+
+    Finalized()
+
+    assert "RuntimeError at test_logs.py" in silenced.getvalue()
+    assert "secret" not in silenced.getvalue()
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("lane", [Lane(), Lane(BATCH, job_id="j1", idx=4)])
+@pytest.mark.parametrize("caller", [STANDARD, RESTRICTED])
+def test_a_target_has_the_same_keys_whoever_asks(caller: Caller, lane: Lane) -> None:
+    keys = ["at", "level", "event", "caller", "lane", "job", "idx", "outcome", "status", "ms", "bytes", "host"]
+
+    assert list(target_line(caller, lane)) == keys
+
+
+def test_nothing_in_a_fault_leads_to_a_restricted_caller() -> None:
+    log, stream = log_of(kind="json")
+
+    log.fault("batch", ValueError("secret"), caller=RESTRICTED, job="j1", idx=1, request_id="r1")
+    log.fault("batch", ValueError("secret"), caller=STANDARD, job="j1", idx=1)
+
+    restricted, standard = map(json.loads, stream.getvalue().splitlines())
+    assert (restricted["error"], restricted["job"], restricted["idx"], restricted["id"]) == ("ValueError", *[None] * 3)
+    assert (standard["job"], standard["idx"]) == ("j1", 1)
+    assert list(standard) == list(restricted)
+
+
+@pytest.mark.parametrize("said", ["ValueError at page.py:12", "MemoryError"])
+def test_a_workers_fault_is_type_and_place(said: str) -> None:
+    log, stream = log_of(kind="json")
+
+    log.worker_fault(said)
+
+    assert json.loads(stream.getvalue())["error"] == said
+
+
+@pytest.mark.parametrize("said", ["https://secret.example/", "what the page says", "A at b:1\nA at b:1", ""])
+def test_a_worker_that_a_page_took_over_has_nothing_to_say(said: str) -> None:
+    log, stream = log_of(kind="json")
+
+    log.worker_fault(said)
+
+    assert json.loads(stream.getvalue())["error"] is None

@@ -178,7 +178,7 @@ def _refuse_http(error: Exception) -> Response:
 
 def _refuse_fault(services: Services, error: Exception) -> Response:
     """The last resort for a fault of ours: its place for the log, nothing for the caller."""
-    services.log.fault("api", error, id=g.get("request_id", ""))
+    services.log.fault("api", error, caller=g.get("caller"), request_id=g.get("request_id"))
     return _refuse(RequestError("a fault in Sift; the log of the server says where"))
 
 

@@ -83,8 +83,8 @@ class Drain:
         self._tools.bell.ring(self._job_id)
         caller = Caller(work.caller, work.caller_class == "restricted")
         for idx, (url, options) in enumerate(work.targets):
-            flight = _Flight(self._tools, self._job_id, idx, self._halted)
-            if not flight.run(caller, target_of(url, options)):
+            flight = _Flight(self._tools, caller, self._job_id, idx, self._halted)
+            if not flight.run(target_of(url, options)):
                 return
 
     def _take(self) -> Work | None:
@@ -101,19 +101,20 @@ class Drain:
 class _Flight:
     """One target, from its turn to its result in the store. One thread uses it."""
 
-    def __init__(self, tools: Tools, job_id: str, idx: int, halted: threading.Event) -> None:
+    def __init__(self, tools: Tools, caller: Caller, job_id: str, idx: int, halted: threading.Event) -> None:
         self._tools = tools
+        self._caller = caller
         self._job_id = job_id
         self._idx = idx
         self._halted = halted
         self._begun = False
 
-    def run(self, caller: Caller, target: Target) -> bool:
+    def run(self, target: Target) -> bool:
         """Fetch and store; false where the target did not begin, or could not be written before the server's end."""
         pause_s = self._tools.pauses.busy_s
         while not self._stopped():
             try:
-                ending = self._fetch(caller, target)
+                ending = self._fetch(target)
             except Busy:
                 self._halted.wait(pause_s)
                 pause_s = min(2 * pause_s, self._tools.pauses.busy_most_s)
@@ -125,7 +126,7 @@ class _Flight:
                 return self._store(ending)
         return False
 
-    def _fetch(self, caller: Caller, target: Target) -> _Ending:
+    def _fetch(self, target: Target) -> _Ending:
         """How the target ended; it has begun then.
 
         Raises `Busy` where it is to be tried again, `StorageFailed` where its begin could not be written, `Cancelled`
@@ -133,14 +134,14 @@ class _Flight:
         """
         lane = Lane(BATCH, None, self._begin, self._stopped, job_id=self._job_id, idx=self._idx)
         started_s = self._tools.clock.monotonic()
-        finish, outcome = self._ask(caller, target, lane)
+        finish, outcome = self._ask(target, lane)
         seconds = self._tools.clock.monotonic() - started_s - lane.waited_s
         self._begin()
         return _Ending(finish, outcome, seconds)
 
-    def _ask(self, caller: Caller, target: Target, lane: Lane) -> tuple[Finish, str]:
+    def _ask(self, target: Target, lane: Lane) -> tuple[Finish, str]:
         try:
-            result = self._tools.fetch_target(caller, target, lane)
+            result = self._tools.fetch_target(self._caller, target, lane)
             return Finish(result=_serialized(result)), Outcome.OK.value
         except Busy as error:
             if self._begun and self._halted.is_set():
@@ -160,7 +161,7 @@ class _Flight:
             return self._fault(error)
 
     def _fault(self, error: BaseException) -> tuple[Finish, str]:
-        self._tools.log.fault("batch", error, job=self._job_id, idx=self._idx)
+        self._tools.log.fault("batch", error, caller=self._caller, job=self._job_id, idx=self._idx)
         return _failed(Internal())
 
     def _begin(self) -> None:
@@ -186,7 +187,7 @@ class _Flight:
                     self._job_id, self._idx, ending.finish, now=self._tools.leases.now()
                 )
             except StorageFailed as error:
-                self._tools.log.fault("storage", error, job=self._job_id, idx=self._idx)
+                self._tools.log.fault("storage", error, caller=self._caller, job=self._job_id, idx=self._idx)
                 self._tools.ended.wait(self._tools.pauses.storage_s)
             except Stopping:
                 return False

@@ -198,7 +198,7 @@ class Pool:
             return answer
         if mark == child.MEMORY:
             raise TooLong("the page needs more memory than a worker may have")
-        self._log.event("worker_fault", "error", error=answer[:200].decode("utf-8", "replace"))
+        self._log.worker_fault(answer[:200].decode("utf-8", "replace"))
         raise Internal
 
     def _death(self, worker: _Worker) -> TimedOut | TooLong | Internal:
