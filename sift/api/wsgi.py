@@ -25,11 +25,14 @@ CONNECTION_LIMIT = 4096
 MOST_BODY_BYTES = 1 << 20
 """Above every endpoint's own cap, which answers in its own words; a body over this is not even read."""
 MOST_HEADER_BYTES = 64 << 10
+MOST_DISCARDED_BYTES = 64 << 20
+"""What a client may still send after it was refused, before it is cut off."""
 OUTBUF_OVERFLOW_BYTES = 8 << 20  # measured: an answer that stays out of a temporary file goes out 1.8x as fast
 
 Refused = Callable[[str, int, str, int], None]
 """Told of each request that was refused before the app saw it: request id, status, reason, bytes of the answer."""
 
+_FOR_WRITING = 1  # `SHUT_WR`; the module that has its name can dial, which is no business of this room
 _REASONS = {400: "malformed", 413: "body_too_large", 431: "malformed", 501: "malformed"}
 _TEXTS = {
     413: "the body is over 1 MiB; send less at once",
@@ -56,11 +59,45 @@ class _JsonErrorTask(ErrorTask):
         self.response_headers += [("Content-Type", "application/json"), ("X-Request-Id", request_id)]
         self.set_close_on_finish()
         self.content_length = len(body)
-        self.write(body)
+        self.channel.refused = True
+        self.channel.write_soon(self.build_response_header() + body)  # in one piece, so that it arrives in one
+        self.wrote_header = True
 
 
 class _Channel(HTTPChannel):
+    """A connection. One whose request was refused is closed for writing first, and what still comes is thrown away:
+
+    a close with bytes unread is a reset, and takes the answer from a client that is still sending its body.
+    """
+
     error_task_class = _JsonErrorTask
+    refused = False
+    _to_discard: int | None = None
+
+    def handle_close(self) -> None:
+        """Closes; the first time after a refusal for writing alone."""
+        if not self.refused or self._to_discard is not None or not self.connected:
+            super().handle_close()
+            return
+        self._to_discard = MOST_DISCARDED_BYTES
+        self.will_close = False
+        try:
+            self.socket.shutdown(_FOR_WRITING)
+        except OSError:
+            super().handle_close()
+
+    def readable(self) -> bool:
+        """Whether the loop should watch for what the client sends."""
+        return True if self._to_discard is not None and not self.will_close else bool(super().readable())
+
+    def handle_read(self) -> None:
+        """Takes what has come."""
+        if self._to_discard is None:
+            super().handle_read()
+            return
+        self._to_discard -= len(self.recv(64 << 10))  # closes at the client's end
+        if self._to_discard < 0:
+            self.handle_close()
 
 
 class HttpServer:
