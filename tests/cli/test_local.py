@@ -120,3 +120,19 @@ def test_an_unknown_file_is_a_usage_error_that_names_the_known(run: Run) -> None
 
     assert ran.code == 2
     assert "nothing.md is none of SKILL.md" in ran.err
+
+
+@pytest.mark.parametrize(("command", "suffixes"), [("alerts", {".yml", ".json"})])
+def test_what_an_operator_needs_is_printed_and_installed(
+    run: Run, tmp_path: Path, command: str, suffixes: set[str]
+) -> None:
+    shown = run(command)
+    installed = run(command, "--install", "put")
+
+    files = sorted((tmp_path / "put").iterdir())
+    assert (shown.code, installed.code) == (0, 0)
+    assert suffixes <= {path.suffix for path in files}
+    assert installed.out.splitlines() == [f"put/{path.name}" for path in files]
+    for path in files:
+        assert f"# {path.name}\n{path.read_text()}" in shown.out
+        assert run(command, path.name).out == path.read_text()
