@@ -5,14 +5,19 @@ Framing and character sets are not known here.
 
 from __future__ import annotations
 
+import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 import brotli
-from backports import zstd
 
 from sift.errors import TooLong, Unreachable, Unsupported
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 ACCEPTED = "gzip, deflate, br, zstd"
 PIECE = 64 * 1024
