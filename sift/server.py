@@ -166,10 +166,10 @@ class Server:
         try:
             parts.pool.start()
             parts.runner.start()
+            parts.http.start(create_app(parts.services), partial(note_refused, parts.services))
         except BaseException:
             self.stop(grace_s=0.0)
             raise
-        parts.http.start(create_app(parts.services), partial(note_refused, parts.services))
         host, port = self.address
         parts.log.event("started", version=__version__, host=host, port=port)
 

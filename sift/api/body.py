@@ -86,7 +86,7 @@ def check_programs(targets: Iterable[tuple[str, Target]], check: Callable[[list[
     if not asked:
         return
     wrong = check([program for _, program in asked])
-    places = [Place(_at(at, "jq"), problem) for (at, _), problem in zip(asked, wrong, strict=True) if problem]
+    places = [Place(_at(at, "jq"), _bare(problem)) for (at, _), problem in zip(asked, wrong, strict=True) if problem]
     if places:
         raise Malformed(places)
 
@@ -138,6 +138,12 @@ def _unknown(fields: dict[str, Any], at: str, known: tuple[str, ...]) -> list[Pl
     return places
 
 
+def _bare(problem: str) -> str:
+    """A field's problem without the field's name in front: the place says it already."""
+    name, colon, rest = problem.partition(": ")
+    return rest if colon and name in _CHECKS else problem
+
+
 def _at(at: str, name: str) -> str:
     return f"{at}.{name}" if at else name
 
@@ -183,7 +189,7 @@ def _refined(most_chars: int, check: Callable[[str], object]) -> Callable[[Any],
         try:
             check(text)
         except Invalid as error:
-            raise ValueError(str(error).removeprefix("invalid: ")) from None
+            raise ValueError(_bare(str(error).removeprefix("invalid: "))) from None
         return text
 
     return checked

@@ -84,7 +84,7 @@ class Pool:
     def start(self) -> None:
         """Starts the processes; call it before other threads run. Jobs may come at once, they wait for the first."""
         self._context.set_forkserver_preload(["sift.workers.child", *self._preload])
-        with _no_environment():
+        with _no_environment(), _no_interrupt():
             self._spawn_missing()
         self._thread.start()
 
@@ -322,6 +322,16 @@ def _no_environment() -> Iterator[None]:
         yield
     finally:
         os.environ.update(saved)
+
+
+@contextmanager
+def _no_interrupt() -> Iterator[None]:
+    """Ctrl-C reaches the whole group; what is started in here never takes it for its own."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
