@@ -68,10 +68,14 @@ class Converter:
     def _enter(self, node: Node) -> Handled:
         if label := self._notes.notes.get(id(node)):
             return self._note(label)
+        if self._in_note and node.tag in ("a", "span") and notes.is_back(node):
+            return SKIP
         handler = _HANDLERS.get(node.tag)
+        if node.tag in ("span", "div") and "math" in node.attrs.get("class", "") and self._formula(node):
+            return SKIP
         if handler:
             return handler(self, node)
-        if "-" in node.tag or "display:block" in node.attrs.get("style", "").replace(" ", ""):
+        if "-" in node.tag or node.tag == "label" or "display:block" in node.attrs.get("style", "").replace(" ", ""):
             self.writer.text(" ")
             return lambda: self.writer.text(" ")
         return None
@@ -262,8 +266,6 @@ class Converter:
         if label := self._notes.references.get(id(node)):
             self.writer.raw(f"[^{label}]")
             return SKIP
-        if self._in_note and notes.is_back(node):
-            return SKIP
         address = addresses.of(reference)
         if not address or (self._in_heading and addresses.is_here(reference)):
             return None
@@ -313,6 +315,16 @@ class Converter:
         elif tex:
             self.writer.raw(maths.dollars(tex, is_display=False))
         return SKIP
+
+    def _formula(self, node: Node) -> bool:
+        """Writes what a script would make a formula of; whether it was one."""
+        formula = maths.written(text_of(node, 5000)) if node.size < 5000 else None
+        if formula and node.tag == "div" and not self.writer.is_one_line:
+            self.writer.flush()
+            self.writer.put([formula])
+        elif formula:
+            self.writer.raw(formula)
+        return bool(formula)
 
     def superscript(self, node: Node) -> Handled:
         text = text_of(node, 20)

@@ -14,6 +14,7 @@ from sift.render.html.tree import Node, text_of, words
 HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 _ALWAYS = frozenset(["nav", "menu"])
 _ROLES = words("navigation banner contentinfo search menu menubar toolbar dialog alertdialog complementary tablist")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _PERMALINK = re.compile(
     r" (?:headerlink|permalink|anchorjs-link|header-anchor|heading-anchor|anchor-link|hash-link|heading-link|"
     r"doc-anchor|"
@@ -38,6 +39,15 @@ _DOCS = re.compile(
         "headerbar|nav-wrapper|nav-chapters|sidebar-toggle|source-link|srclink|viewcode-link|toolbar|qtm|toplang|"
         "bottomlang"
     )
+)
+
+
+# Ids of parts of a manual are made of its headings' words: only whole ones count.
+_DOCS_IDS = words(
+    "sidebar side-bar sidenav nav navbar nav-bar navigation topnav top-nav header footer page-header page-footer "
+    "site-header site-footer menu menu-bar mainmenu submenu searchmenu searchbox search breadcrumbs path toc "
+    "table-of-contents catlinks printfooter mw-navigation mw-head mw-panel sitesub jump-to-nav sitenotice related gtoc "
+    "cookie-banner cookie-consent feedback languages post-menu newsletter toolbar"
 )
 
 
@@ -80,15 +90,20 @@ def _is_docs_furniture(node: Node) -> bool:
     tag = node.tag
     if tag in ("footer", "form"):
         return True
+    if node.parent is not None and node.parent.tag in HEADINGS:
+        return False
     if tag in ("h1", "h2", "h3", "h4", "h5", "h6", "p", "code", "pre", "dt", "td", "th", "li", "tr", "table", "tbody"):
         return tag == "p" and "topic-title" not in node.names() and " menu " in node.names()
-    names = node.names()
-    return bool(names) and _names_docs_furniture(names)
+    attrs = node.attrs
+    if attrs.get("id", "").lower() in _DOCS_IDS:
+        return True
+    said = attrs.get("class", "")[:400]
+    return bool(said) and _names_docs_furniture(said)
 
 
-@lru_cache(8192)
-def _names_docs_furniture(names: str) -> bool:
-    return bool(_DOCS.search(names))
+@lru_cache(2048)
+def _names_docs_furniture(said: str) -> bool:
+    return bool(_DOCS.search(_CAMEL.sub("-", said).lower()))
 
 
 _ARTICLES = re.compile(
@@ -131,11 +146,13 @@ def drop_around_articles(order: list[Node], good: float) -> None:
 
 
 def _is_article_furniture(node: Node) -> bool:
-    names = node.names()
+    if node.parent is not None and node.parent.tag in HEADINGS:
+        return False
+    names = node.names() if node.attrs.get("id", "").count("-") < 3 else f" {node.attrs.get('class', '').lower()} "
     return bool(names) and _names_article_furniture(names)
 
 
-@lru_cache(8192)
+@lru_cache(2048)
 def _names_article_furniture(names: str) -> bool:
     return bool(_ARTICLES.search(names))
 

@@ -10,6 +10,7 @@ import re
 from sift.render.html.tree import Node, text_of, walk
 
 _DISPLAYSTYLE = re.compile(r"^\{\\displaystyle\s*(.*)\}$", re.S)
+_DELIMITED = re.compile(r"^\s*(?:\\\((.+)\\\)|\\\[(.+)\\\])\s*$", re.S)
 _DEEPEST = 40  # elements in each other; deeper ones are taken as text
 _PAIRS = {
     "mfrac": "\\frac{%s}{%s}",
@@ -55,6 +56,14 @@ def _made(node: Node, depth: int) -> str:
     if node.tag == "mtr":
         return " & ".join(parts)
     return (" \\\\ " if node.tag == "mtable" else " ").join(parts)
+
+
+def written(text: str) -> str | None:
+    """The formula of a text such as `\\(x\\)` or `\\[x\\]`, which a script would make one of, between dollar signs."""
+    found = _DELIMITED.match(text)
+    if not found:
+        return None
+    return dollars(found[1] or found[2], is_display=found[2] is not None)
 
 
 def dollars(source: str, *, is_display: bool) -> str:

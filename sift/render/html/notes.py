@@ -14,7 +14,7 @@ from sift.render.html.tree import Node, text_of, walk
 _LABEL = re.compile(r"^[\[(]?\s*([0-9]{1,4}|[a-z*†‡§])\s*[\])]?$", re.I)
 _REFERENCE = re.compile(r"footnote|noteref|reference|fnref|cite")
 _PLACE = re.compile(r"footnote|endnote|reference|reflist|[\s_-]notes?[\s_-]|fn-?list")
-_BACK = re.compile(r"backref|back-?link|reversefootnote|fn-?back")
+_BACK = re.compile(r"back-?ref|back-?link|reversefootnote|fn-?back")
 _NOTES = frozenset(["li", "p", "div", "dd", "aside"])
 _SIGNS = frozenset(["↩", "↩︎", "↑", "^", "⏎", "↵", "⇧", "↖", "back", "jump up", "return"])
 
@@ -70,7 +70,9 @@ def _is_note(node: Node) -> bool:
 
 
 def is_back(link: Node) -> bool:
-    """Whether a link in a note leads back to where it is referred to."""
+    """Whether an element in a note is its label, or a link back to where it is referred to."""
+    if " label " in link.names() and link.size <= 8:
+        return True
     if not link.attrs.get("href", "").strip().startswith("#"):
         return False
     return bool(_BACK.search(link.names())) or text_of(link, 20).lower() in _SIGNS

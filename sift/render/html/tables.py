@@ -48,7 +48,7 @@ def listing(table: Node) -> str:
     lines = rows(table)
     if not lines or not (is_named or _has_gutter(lines)):
         return ""
-    chosen = [cell for row in lines for cell in cells(row) if not _is_gutter(cell)]
+    chosen = [cell for row in lines for cell in cells(row) if cell.tag == "td" and not _is_gutter(cell)]
     if is_named and not any(_is_gutter(cell) for row in lines for cell in cells(row)) and len(chosen) != len(lines):
         return ""
     texts = [code.text(cell) for cell in chosen]

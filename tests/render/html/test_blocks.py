@@ -106,3 +106,17 @@ def test_formulas_without_a_source_are_made_from_their_elements(inside: Markdown
 
 def test_tex_in_a_script_is_a_formula(inside: Markdown) -> None:
     assert inside('<p>E <script type="math/tex">a^2</script>.</p>') == "E $a^2$."
+
+
+def test_tex_that_a_script_would_set_is_a_formula(inside: Markdown) -> None:
+    text = inside('<p>So <span class="math">\\(x^2\\)</span>:</p><div class="math">\\[a = b\\]</div>')
+    assert text == "So $x^2$:\n\n$$a = b$$"
+
+
+def test_a_label_of_a_note_is_not_said_twice(inside: Markdown) -> None:
+    text = inside(
+        '<p>Text<a class="footnote-reference" href="#f1" id="id1">1</a>.</p><aside class="footnote-list">'
+        '<aside class="footnote" id="f1"><span class="label"><span>[</span><a href="#id1">1</a><span>]</span></span>'
+        "<p>The note.</p></aside></aside>"
+    )
+    assert text == "Text[^1].\n\n[^1]: The note."

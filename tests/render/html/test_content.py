@@ -193,8 +193,18 @@ def test_a_frameset_is_its_frames(clean: Markdown) -> None:
 
 
 def test_a_front_page_keeps_all_its_stories(clean: Markdown) -> None:
-    page = f"<html><head><title>The Paper</title></head><body>{MENU}<div class='main'>{TEASERS}</div>{FOOTER}</body></html>"
-    text = clean(page)
+    head = "<html><head><title>The Paper</title></head>"
+    text = clean(f"{head}<body>{MENU}<div class='main'>{TEASERS}</div>{FOOTER}</body></html>")
     for number in range(1, 6):
         assert f"### [Another story number {number} that is not ours](https://site.example/s{number})" in text
         assert f"What the other story number {number} says" in text
+
+
+def test_a_section_named_after_its_heading_is_no_menu(clean: Markdown) -> None:
+    page = (
+        "<html><head><title>cfg - Manual</title><meta name='generator' content='Docutils 0.21'></head><body>"
+        "<div role='main'><section id='cfg'><h1>cfg</h1><section id='file-menu-and-share'>"
+        "<h2><a class='toc-backref' href='#id1'>File menu and share</a><a class='headerlink' href='#x'>¶</a></h2>"
+        "<p>Opens a file.</p></section></section></div></body></html>"
+    )
+    assert clean(page) == "# cfg\n\n## File menu and share\n\nOpens a file."
