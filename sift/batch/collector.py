@@ -73,13 +73,11 @@ class Collector:
 
     def collect(self) -> None:
         """One round: leases, bytes, tidying, gauges. What the store refuses is left for the next one."""
-        try:
-            self._expire()
-            self._evict()
-            self._tidy()
-            self._show()
-        except (StorageFailed, OSError) as error:
-            self._log.fault("collector", error)
+        for step in (self._expire, self._evict, self._tidy, self._show):
+            try:
+                step()
+            except (StorageFailed, OSError) as error:
+                self._log.fault("collector", error)
 
     def _run(self) -> None:
         while True:

@@ -175,10 +175,13 @@ class Runner:
         return done.status
 
     def cancel_callers(self, names: Iterable[str]) -> None:
-        """Cancel the live jobs of callers that are no more."""
+        """Cancel the live jobs of callers that are no more; where the store refuses that, it is logged."""
         for name in names:
-            for job_id in self._store.batch.live_jobs(name):
-                self.cancel(Caller(name), job_id)
+            try:
+                for job_id in self._store.batch.live_jobs(name):
+                    self.cancel(Caller(name), job_id)
+            except StorageFailed as error:
+                self._log.fault("cancel_callers", error)
 
     def collect(self) -> None:
         """One round of the collector, in the thread of whoever calls."""

@@ -200,6 +200,40 @@ def test_a_job_that_waits_for_the_disk_can_be_cancelled(bench, monkeypatch):
     assert [url for _, url in bench.site.asked] == [URLS[1]]
 
 
+def test_a_stop_waits_for_the_disk_no_longer_than_its_grace(bench, build, monkeypatch):
+    finish = Failing(monkeypatch, bench.store.batch, "finish_target")
+    job_id = bench.submit(*URLS[:2])
+    assert finish.failed.wait(5)
+
+    bench.runner.stop(0.1)
+    bench.store.close()
+
+    body = build().status(job_id)
+    assert [target["status"] for target in body["targets"]] == ["failed", "pending"]
+    assert body["targets"][0]["reason"] == "restart"
+
+
+def test_a_disk_that_comes_back_within_the_grace_gets_what_was_in_flight(bench, monkeypatch):
+    finish = Failing(monkeypatch, bench.store.batch, "finish_target")
+    job_id = bench.submit(*URLS[:2])
+    assert finish.failed.wait(5)
+    threading.Timer(0.1, finish.mended.set).start()
+
+    assert bench.runner.stop(5.0)
+
+    assert [target["status"] for target in bench.status(job_id)["targets"]] == ["done", "pending"]
+
+
+def test_a_removed_callers_jobs_that_cannot_be_cancelled_are_logged(bench, monkeypatch):
+    bench.site.hold(URLS[0])
+    bench.submit(URLS[0])
+    Failing(monkeypatch, bench.store.batch, "cancel")
+
+    bench.runner.cancel_callers(["ann"])
+
+    assert "in=cancel_callers" in bench.log.getvalue()
+
+
 def test_a_submit_that_cannot_be_stored_says_so_and_counts_nothing(bench, monkeypatch):
     Failing(monkeypatch, bench.store.batch, "admit")
 

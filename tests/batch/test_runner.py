@@ -234,6 +234,21 @@ def test_a_target_that_waits_at_a_gate_notices_a_cancel(bench):
     assert bench.series("targets_total", outcome="cancel") == 2
 
 
+def test_a_job_that_waits_because_all_is_busy_ends_at_once_with_a_stop(bench):
+    busy = threading.Event()
+
+    def always_busy(_caller, _target, _lane):
+        busy.set()
+        raise Busy("no slot")
+
+    bench.site.before[URLS[0]] = always_busy
+    job_id = bench.submit(URLS[0])
+    assert busy.wait(5)
+
+    assert bench.runner.stop(5.0)
+    assert states(bench.status(job_id)) == ["pending"]
+
+
 def test_a_target_in_flight_is_not_told_to_stop_by_a_cancel(bench):
     told = []
     bench.site.hold(URLS[0])

@@ -73,7 +73,7 @@ def test_expired_jobs_leave_the_file_and_the_wal(store):
     assert leftovers(store, range(40, 60)) == list(range(40, 60))
 
 
-@pytest.mark.parametrize("seed", [2, 3])
+@pytest.mark.parametrize("seed", [2])
 def test_jobs_evicted_in_a_mixed_life_leave_nothing_either(store, seed):
     """Small rows, many of them: pages are split and merged, and SQLite leaves copies of rows in their gaps."""
     rng = random.Random(seed)
