@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from flask import Flask, Request, Response, g, request
-from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
+from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
 
 from sift import errors
 from sift.api.errors import error_response, reason_of, scrape_error_response
@@ -32,6 +32,7 @@ LONG_POLLS = 4
 LONG_POLLS_PER_CALLER = 2
 SPARE_THREADS = 4
 """Threads that no waiting request may take, so that health, submits and plain reads are answered at once."""
+FAULT = "a fault in Sift; the log of the server says where"
 _SANE_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
@@ -173,13 +174,15 @@ def _refuse_http(error: Exception) -> Response:
         return response
     if isinstance(error, NotFound):
         return _refuse(errors.NotFound("no such path; GET /openapi.json lists all"))
+    if isinstance(error, InternalServerError):  # a fault outside the routes, wrapped by Flask, which has logged it
+        return _refuse(RequestError(FAULT))
     return _refuse(errors.Malformed([errors.Place("", "a request that cannot be read; check its head")]))
 
 
 def _refuse_fault(services: Services, error: Exception) -> Response:
     """The last resort for a fault of ours: its place for the log, nothing for the caller."""
     services.log.fault("api", error, caller=g.get("caller"), request_id=g.get("request_id"))
-    return _refuse(RequestError("a fault in Sift; the log of the server says where"))
+    return _refuse(RequestError(FAULT))
 
 
 __all__ = ["MOST_WAITING", "FetchTarget", "Services", "create_app", "note_refused"]

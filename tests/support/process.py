@@ -94,6 +94,12 @@ class Process:
         self.started.set()
 
 
+def children(pid: int) -> list[int]:
+    """The direct children of a process."""
+    text = "".join(path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/children"))
+    return [int(word) for word in text.split()]
+
+
 def _below(pid: int) -> list[int]:
     found: list[int] = []
     for path in Path("/proc").glob("[0-9]*/stat"):

@@ -71,6 +71,7 @@ CASES = (
     Case("internal", "broken"),
     Case("ok", "moved", lambda secret: reply(status=302, fields={"Location": f"http://ok-{secret}.example.org/"})),
     Case("unsupported", "json", json_page, {"jq": ".[0]"}),
+    Case("ok", "plain", lambda _: reply(b"Plain and simple.", fields={"Content-Type": "text/plain"})),
 )
 BY_LABEL = {case.label: case for case in CASES}
 CONFIG = {
@@ -81,18 +82,12 @@ CONFIG = {
 }
 
 
-class World:
-    """Answers for every name `LABEL-SECRET.example.org`: the label picks the case, the secret is in the answer.
+class Net:
+    """A resolver and a dialler for names `LABEL-SECRET.example.org`, which all lead to one server on loopback."""
 
-    Threads: the server's.
-    """
-
-    def __init__(self) -> None:
-        self.server = Hostile(self._script)
-
-    def url(self, label: str, secret: str) -> str:
-        """A URL whose host, path and query all hold `secret`."""
-        return f"http://{label}-{secret}.example.org/path-{secret}?query={secret}#fragment-{secret}"
+    def __init__(self, address: str, port: int) -> None:
+        self._address = address
+        self._port = port
 
     def resolve(self, host: str, port: int) -> list[str]:
         label = host.partition("-")[0]
@@ -103,7 +98,22 @@ class World:
     def dial(self, address: str, port: int, timeout_s: float) -> socket.socket:
         if address == BROKEN:
             raise RuntimeError(f"the dialler broke at {address}:{port}")
-        return dial(self.server.address, self.server.port, timeout_s)
+        return dial(self._address, self._port, timeout_s)
+
+
+class World(Net):
+    """The server that they lead to: the label picks the case, the secret is in the answer.
+
+    Threads: the server's.
+    """
+
+    def __init__(self) -> None:
+        self.server = Hostile(self._script)
+        super().__init__(self.server.address, self.server.port)
+
+    def url(self, label: str, secret: str) -> str:
+        """A URL whose host, path, query and fragment all hold `secret`."""
+        return f"http://{label}-{secret}.example.org/path-{secret}?query={secret}#fragment-{secret}"
 
     def close(self) -> None:
         self.server.close()
