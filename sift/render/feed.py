@@ -57,13 +57,20 @@ class Feed:
 
 def read(text: str) -> Feed | None:
     """The feed in `text`, however broken its XML; `None` where no feed is to be found in it."""
+    try:
+        return _read(text)
+    except (
+        etree.XMLSyntaxError,
+        ValueError,
+    ):  # a name or an address that is no Unicode is a ValueError, and comes late
+        return None
+
+
+def _read(text: str) -> Feed | None:
     parser = etree.XMLParser(
         encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=True
     )
-    try:
-        root = etree.fromstring(text.lstrip("\ufeff \t\r\n").encode("utf-8", "replace"), parser)
-    except (etree.XMLSyntaxError, ValueError):
-        return None
+    root = etree.fromstring(text.lstrip("\ufeff \t\r\n").encode("utf-8", "replace"), parser)
     if root is None or _name(root) not in {"rss", "feed", "RDF"}:
         return None
     channel = next((child for child in root if _name(child) == "channel"), root)

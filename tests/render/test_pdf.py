@@ -188,6 +188,13 @@ def test_a_title_that_is_none_is_left_out(title: str) -> None:
     assert pdf.render(pdfs.pdf([pdfs.lines("x")], about={"Title": title}), None, context=False).title is None
 
 
+def test_facts_that_are_no_unicode_are_left_out() -> None:
+    body = pdfs.pdf([pdfs.lines("x")], about={"Title": "ab", "Author": "Ada"})
+    found = pdf.render(body.replace(b"<feff00610062>", b"<feffd8000062>"), None, context=True)
+    assert found.context is not None
+    assert (found.title, found.context["author"]) == (None, "Ada")
+
+
 @pytest.mark.parametrize("date", ["", "yesterday", "D:20241399", "D:2024", "D:99999999999999Z99'99"])
 def test_a_date_that_is_none_is_left_out(date: str) -> None:
     found = pdf.render(pdfs.pdf([pdfs.lines("x")], about={"CreationDate": date}), None, context=True)

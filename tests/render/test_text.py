@@ -94,6 +94,12 @@ def test_a_feed_that_breaks_off_gives_what_is_there() -> None:
     assert "Bridges" in shown
 
 
+def test_a_feed_with_names_that_are_no_unicode_is_shown_as_it_is() -> None:
+    body = "<rss><channel><title>t</title><item><&#xD800;x/></item></channel></rss>"
+    assert "t" in text.render(body, sniff.FEED, mode="clean")[0]
+    assert text.render("<&#xD800;/>", sniff.FEED, mode="clean") == ("<&#xD800;/>", None)
+
+
 def test_a_feed_that_is_none_is_shown_as_it_is() -> None:
     assert text.render("<rss", sniff.FEED, mode="clean") == ("<rss", None)
     assert text.render("<a><item/></a>", sniff.FEED, mode="clean") == ("<a><item/></a>", None)

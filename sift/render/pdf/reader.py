@@ -9,6 +9,7 @@ import ctypes
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pypdfium2
@@ -19,6 +20,7 @@ from sift.render.pdf.words import HYPHEN
 
 # PDFium puts a mark for a hyphen at the end of a line, and goes on with the next line at once.
 _LINE = re.compile(rf"[^\r\n{HYPHEN}]+{HYPHEN}?")
+_ABOUT = ("Title", "Author", "Subject", "CreationDate", "ModDate")
 _OUTLINE_MAX = 5_000
 _OUTLINE_DEPTH = 8
 _TITLE_MAX_CHARS = 500
@@ -183,7 +185,8 @@ class Document:
 
     def about(self) -> dict[str, str]:
         """What the document says about itself, by PDF's own keys (`Title`, `Author`, `CreationDate` …)."""
-        return {key: " ".join(_utf8(value).split()) for key, value in self._document.get_metadata_dict().items()}
+        read = {key: partial(self._document.get_metadata_value, key) for key in _ABOUT}
+        return {key: " ".join(_text_of(value).split())[:_TITLE_MAX_CHARS] for key, value in read.items()}
 
     def language(self) -> str | None:
         """The language of the whole document, as its catalog names it."""
