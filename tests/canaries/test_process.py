@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import shlex
 import subprocess
 import sys
 import threading
@@ -212,5 +213,5 @@ def fields_of(line: str) -> dict[str, Any]:
     if line.startswith("{"):
         found: dict[str, Any] = json.loads(line)
         return found
-    pairs = (word.partition("=") for word in line.split()[3:])
+    pairs = (word.partition("=") for word in shlex.split(line)[3:])
     return {key: None if value == "-" else value for key, _, value in pairs}
