@@ -83,6 +83,8 @@ class Converter:
     # Blocks
 
     def block(self, node: Node) -> Handled:
+        if node.tag == "div" and "fragment" in node.attrs.get("class", "") and shape.is_fragment(node):
+            return self.pre(node)
         self.writer.flush()
         return self.writer.flush
 
@@ -183,21 +185,16 @@ class Converter:
         if is_inside and not is_first:
             writer.is_tight = True
 
-        def leave() -> None:
-            writer.flush()
-            self._lists.pop()
-            writer.is_tight = False
-
-        return leave
+        return self._end_list
 
     def _frame(self) -> Leave:
         self._lists.append(List(-1, is_loose=True))
+        return self._end_list
 
-        def leave() -> None:
-            self.writer.flush()
-            self._lists.pop()
-
-        return leave
+    def _end_list(self) -> None:
+        self.writer.flush()
+        self._lists.pop()
+        self.writer.is_tight = False
 
     def item(self, node: Node) -> Handled:
         writer = self.writer

@@ -20,7 +20,7 @@ _PERMALINK = re.compile(
     r"doc-anchor|"
     r"mw-editsection|mark|anchor|paralink|sl-anchor-link|direct-link|self-link|selflink) "
 )
-_SIGNS = frozenset(["", "¶", "#", "§", "🔗", "★", "link", "permalink", "[link]", "⚓", "∞", "​"])
+_SIGNS = frozenset(["", "¶", "#", "§", "🔗", "★", "◆", "link", "permalink", "[link]", "⚓", "∞", "​"])
 
 # Words of a class, an id or a role, whole or with a prefix or suffix set off by - or _.
 _WORD = r"(?:^|[\s_-])(?:{})(?:$|[\s_-])"

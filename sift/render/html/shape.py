@@ -41,9 +41,25 @@ def is_listing(node: Node) -> bool:
     parent = node.parent
     if node.tag != "code" or parent is None or parent.tag not in ("p", "div", "td", "dd", "li", "figure", "body"):
         return False
-    if sum(not isinstance(kid, str) and kid.tag in ("br", "div") for kid in node.kids) < 2:
+    if any(kid is not node and not (isinstance(kid, str) and not kid.strip()) for kid in parent.kids):
         return False
-    return all(kid is node or (isinstance(kid, str) and not kid.strip()) for kid in parent.kids)
+    return _line_ends(node) >= 2
+
+
+def _line_ends(node: Node) -> int:
+    count, stack = 0, [node]
+    while stack and count < 2:
+        for kid in stack.pop().kids:
+            if not isinstance(kid, str):
+                count += kid.tag in ("br", "div")
+                stack.append(kid)
+    return count
+
+
+def is_fragment(node: Node) -> bool:
+    """Whether a `div` is a listing, line by line."""
+    lines = node.inner
+    return len(lines) > 0 and " fragment " in node.names() and all(" line " in line.names() for line in lines[:50])
 
 
 def is_formula(attrs: dict[str, str]) -> bool:

@@ -78,7 +78,7 @@ def is_layout(table: Node) -> bool:
     if table.attrs.get("role", "").lower() in ("presentation", "none"):
         return True
     lines = [found for row in rows(table) if (found := cells(row))]
-    every = [cell for row in lines for cell in row]
+    every = [cell for row in lines if len(row) > 1 or len(lines) == 1 for cell in row]
     if not every or max(map(len, lines)) <= 1:
         return True
     if any(cell.tag == "th" for cell in every):
@@ -109,11 +109,12 @@ def write(converter: Converter, table: Node) -> None:
     head = _row(converter, header, spans) if header is not None else []
     part: list[list[str]] = []
     for row in body:
-        if any(_is_listing(cell) for cell in cells(row)):
+        is_heading = _is_heading(row)
+        if is_heading or any(_is_listing(cell) for cell in cells(row)):
             if part:
                 _put(converter, head, part)
                 part = []
-            _unfold(converter, row, head)
+            _unfold(converter, row, [] if is_heading else head)
         elif found := _row(converter, row, spans):
             part.append(found)
     if part or not body:
@@ -173,6 +174,12 @@ def _is_listing(cell: Node) -> bool:
     return any(node.tag == "pre" and "\n" in code.text(node) for node in walk(cell))
 
 
+def _is_heading(row: Node) -> bool:
+    """Whether a row is one cell with a heading: it parts the table."""
+    found = [cell for cell in cells(row) if cell.size]
+    return len(found) == 1 and any(len(node.tag) == 2 and node.tag in _HEAVY for node in walk(found[0]))
+
+
 def _unfold(converter: Converter, row: Node, head: list[str]) -> None:
     for number, cell in enumerate(cells(row)):
         name = head[number] if number < len(head) else ""
@@ -187,5 +194,8 @@ def _put(converter: Converter, head: list[str], part: list[list[str]]) -> None:
     if not head and not part:
         return
     width = max(len(row) for row in [head, *part])
-    lines = [head + [""] * (width - len(head)), ["---"] * width, *part]
-    converter.writer.put([f"| {' | '.join(row)} |" for row in lines])
+    head = head + [""] * (width - len(head))
+    used = [column for column in range(width) if head[column] or any(len(row) > column and row[column] for row in part)]
+    rows_left = [head, ["---"] * width, *part]
+    lines = [" | ".join(row[column] for column in used if column < len(row)) for row in rows_left]
+    converter.writer.put([f"| {line} |" for line in lines])

@@ -52,6 +52,14 @@ _CONSENT_TITLE = re.compile(
     r"confidentialité",
     re.I,
 )
+_AGREE = re.compile(
+    r"^\W*(?:i )?(?:accept|agree|allow|reject|akzeptieren|zustimmen|accepter|tout accepter|aceptar|accetta)",
+    re.I,
+)
+_PRIVACY = re.compile(
+    r"cookie|privacy|consent|partner|personal|advert|tracking|datenschutz|einwillig|confidentialit|privacidad",
+    re.I,
+)
 _CONSENT_BOX = re.compile(
     r"(?:^|[\s_-])(?:consent|gdpr|cookie\w*|onetrust|didomi|qc-cmp2?|sp_message|cmp|truste|privacy-?wall)(?:$|[\s_-])"
 )
@@ -107,7 +115,10 @@ def _is_challenge(tree: Tree, text: str) -> bool:
 
 
 def _is_login(tree: Tree, text: str) -> bool:
-    return tree.passwords > 0 and len(text) <= _THIN and bool(_LOGIN.search(f"{tree.title} {text}"))
+    if not tree.passwords:
+        return False
+    most = _THIN * 3 if _LOGIN.search(tree.title) else _THIN
+    return len(text) <= most and bool(_LOGIN.search(f"{tree.title} {text}"))
 
 
 def _is_consent(tree: Tree, text: str) -> bool:
@@ -116,6 +127,16 @@ def _is_consent(tree: Tree, text: str) -> bool:
         return False
     if _CONSENT_TITLE.search(tree.title) and (tree.scripts or size <= _THIN * 2):
         return True
+    if _asks_consent(tree.root, text):
+        return True
     boxes = [node for node in walk(tree.root) if _CONSENT_BOX.search(node.names())]
     biggest = max((node.size for node in boxes), default=0)
     return biggest >= 0.7 * size and size - biggest <= _LITTLE
+
+
+def _asks_consent(root: Node, text: str) -> bool:
+    """A page that has a button to agree, and speaks of little but privacy."""
+    buttons = [node for node in walk(root) if node.tag == "button" or " button " in node.names()]
+    if not any(_AGREE.search(text_of(button, 60)) for button in buttons):
+        return False
+    return len(_PRIVACY.findall(text)) * 100 >= len(text)

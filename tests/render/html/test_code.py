@@ -141,3 +141,13 @@ def test_code_in_a_list_item_is_indented_with_it(inside: Markdown) -> None:
     assert inside("<ol><li>run:<pre>make\nmake install</pre></li><li>done</li></ol>") == (
         "1. run:\n\n   ```\n   make\n   make install\n   ```\n\n2. done"
     )
+
+
+def test_code_whose_line_breaks_are_inside_its_colours_is_a_block(inside: Markdown) -> None:
+    assert inside("<div><code><span>&lt;?php<br>echo&nbsp;1;<br></span></code></div>") == "```\n<?php\necho 1;\n```"
+
+
+def test_a_listing_made_of_divisions_is_a_block(inside: Markdown) -> None:
+    numbered = [f'<span class="lineno">{number}</span>int {name};' for number, name in enumerate("xy", 1)]
+    lines = "".join(f'<div class="line">{line}</div>' for line in numbered)
+    assert inside(f'<div class="fragment">{lines}</div>') == "```\nint x;\nint y;\n```"

@@ -80,3 +80,16 @@ def test_a_caption_stands_before_its_table(inside: Markdown) -> None:
 def test_links_and_emphasis_in_cells_are_kept(inside: Markdown) -> None:
     text = inside('<table><tr><th>a</th><th>b</th></tr><tr><td><a href="/x">x</a></td><td><b>y</b></td></tr></table>')
     assert text.split("\n")[2] == "| [x](https://site.example/x) | **y** |"
+
+
+def test_a_row_that_is_a_heading_parts_the_table(inside: Markdown) -> None:
+    text = inside(
+        "<table><tr><td colspan=2><h2>One</h2></td></tr><tr><td>a</td><td>b</td></tr>"
+        "<tr><td colspan=2><h2>Two</h2></td></tr><tr><td>c</td><td>d</td></tr></table>"
+    )
+    assert text == "## One\n\n|  |  |\n| --- | --- |\n| a | b |\n\n## Two\n\n|  |  |\n| --- | --- |\n| c | d |"
+
+
+def test_columns_without_any_text_are_left_out(inside: Markdown) -> None:
+    text = inside("<table><tr><td>1.</td><td></td><td>a</td></tr><tr><td>2.</td><td> </td><td>b</td></tr></table>")
+    assert text == "|  |  |\n| --- | --- |\n| 1. | a |\n| 2. | b |"

@@ -30,6 +30,12 @@ WALLS = {
     "consent box": "<title>News</title><h1>News</h1><div id='consent-wall'><h2>We value your privacy</h2><p>"
     + "We and our partners store cookies on your device. " * 8
     + "</p><button>Accept all</button></div><script>x()</script>",
+    "consent without its title": "<title>The Portal is part of a family of brands</title><p>If you accept, we and our "
+    "partners "
+    "store cookies and use personal data for adverts and measuring. See our privacy policy and cookie policy.</p>"
+    "<button>Accept all</button><button>Reject all</button>",
+    "login among links": "<title>Log in to Faces</title><form><input type=password></form>"
+    + "<a href='/l'>A language</a> " * 70,
     "login": "<title>Sign in</title><form><label>Email <input></label><label>Password <input type=password></label>"
     "<button>Log in</button></form>",
 }
