@@ -6,15 +6,18 @@ Read safely: no entity is expanded, nothing is fetched, and depth and size are b
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from itertools import islice
 
 from lxml import etree
 
 ENTRIES_MAX = 2_000
 SUMMARY_MAX_CHARS = 600
 _TITLE_MAX_CHARS = 300
+_CHILDREN_MAX = 300
 _DATES = ("published", "pubDate", "date", "issued", "updated", "modified")
 _SUMMARIES = ("summary", "description", "subtitle", "encoded", "content")
 _BLOCK = re.compile(r"</?(?:p|div|br|li|ul|ol|tr|h[1-6]|blockquote|pre|table|section|article)\b[^<>]*>", re.IGNORECASE)
@@ -91,6 +94,11 @@ def _distinct(channel: etree._Element, root: etree._Element) -> list[etree._Elem
     return [channel] if channel is root else [channel, root]
 
 
+def _children(parent: etree._Element) -> Iterator[etree._Element]:
+    """What stands directly below an entry or a channel; no feed says anything about itself after so much."""
+    return islice(parent.iterchildren(), _CHILDREN_MAX)
+
+
 def _name(element: etree._Element) -> str:
     tag = element.tag
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
@@ -109,7 +117,7 @@ def _entry(item: etree._Element) -> Entry:
 def _first(parent: etree._Element, names: tuple[str, ...]) -> str:
     """The raw inside of the first child that is named so and says something, in the order of `names`."""
     for name in names:
-        for child in parent:
+        for child in _children(parent):
             if _name(child) == name and (inside := _inside(child)):
                 return inside
     return ""
@@ -150,7 +158,7 @@ def _shortened(text: str, limit: int) -> str:
 def _link(parent: etree._Element) -> str:
     """The address of the page that an entry stands for: RSS's text, Atom's `alternate`, or a guid that is one."""
     found = ""
-    for child in parent:
+    for child in _children(parent):
         if _name(child) != "link":
             continue
         address = (child.get("href") or _inside(child)).strip()
@@ -191,7 +199,7 @@ def _naive(moment: datetime) -> str:
 
 
 def _author(item: etree._Element) -> str:
-    for child in item:
+    for child in _children(item):
         if _name(child) in {"author", "creator"}:
             name = _first(child, ("name",)) or _inside(child)
             return _shortened(_plain(name[:400]), 100)

@@ -16,7 +16,10 @@ JQ_MAX_CHARS = 8_000
 QUESTION_MAX_CHARS = 1_000
 PAGES_MAX_CHARS = 200
 
-_GREP_MEMORY = 8 * 1024 * 1024
+# Small, since a check runs in the server: what does not fit is refused in 20 ms, where 8 MiB took a quarter second.
+_GREP_CHECK_BYTES = 1024 * 1024
+# Large, since with 8 MiB a dense pattern falls back to RE2's slow way, 80 times slower.
+_GREP_BYTES = 32 * 1024 * 1024
 _JQ_RESULT_CHARS = 32 * 1024 * 1024
 # Read before the caller's program: `env`, `$ENV` and modules read the machine, not the document. That the program
 # then is no longer the first thing makes `import`, `include` and `module` syntax errors, too.
@@ -111,7 +114,7 @@ def _run_problem(message: str) -> str:
 
 def check_grep(pattern: str) -> None:
     """Raises `Invalid`, saying what is wrong in our words, unless `pattern` is one that RE2 takes."""
-    _pattern(pattern)
+    _checked(pattern)
 
 
 def grep(pattern: str, text: str) -> tuple[str, int, int]:
@@ -119,7 +122,8 @@ def grep(pattern: str, text: str) -> tuple[str, int, int]:
 
     Lines end at LF, CRLF or CR; a match never spans two. Time is linear in the text, whatever the pattern.
     """
-    compiled = _pattern(pattern)
+    _checked(pattern)  # alone first: what only compiles inside a group is no pattern
+    compiled = _re2(f"(?m:{pattern})", _GREP_BYTES)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     data = text.encode("utf-8", "replace")
@@ -151,21 +155,24 @@ def _per_line(compiled: Any, data: bytes) -> Iterator[tuple[int, bytes]]:
     return ((number, line) for number, line in enumerate(lines, 1) if compiled.search(line))
 
 
-def _pattern(pattern: str) -> Any:
-    """The pattern, compiled to match within lines. The library is loaded on first use: it costs 10 ms."""
-    import re2
-
+def _checked(pattern: str) -> None:
     if len(pattern) > GREP_MAX_CHARS:
         raise Invalid(f"grep: {len(pattern)} characters, at most {GREP_MAX_CHARS}")
     if not pattern:
         raise Invalid("grep: empty; leave it out to get every line")
+    _re2(pattern, _GREP_CHECK_BYTES)
+
+
+def _re2(pattern: str, max_bytes: int) -> Any:
+    """The pattern, compiled never to match a line's end. The library is loaded on first use: it costs 10 ms."""
+    import re2
+
     options = re2.Options()
     options.log_errors = False  # it would print the caller's pattern to stderr
-    options.max_mem = _GREP_MEMORY
+    options.max_mem = max_bytes
     options.never_nl = True
     try:
-        re2.compile(pattern, options)  # alone first: what only compiles inside a group is no pattern
-        return re2.compile(f"(?m:{pattern})", options)
+        return re2.compile(pattern, options)
     except (re2.error, UnicodeEncodeError) as error:
         raise Invalid(f"grep: {_grep_problem(str(error))}") from None
 
