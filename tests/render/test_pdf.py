@@ -176,10 +176,12 @@ def test_context_has_title_author_dates_outline_links() -> None:
         "author": "Ada",
         "published": "2024-01-02T01:04:05Z",
         "modified": None,
+        "site": None,
         "language": "de-AT",
+        "canonical": None,
         "outline": [{"level": 1, "text": "Top"}, {"level": 2, "text": "Below"}],
         "links": [{"text": "", "url": "https://a.example/"}],
-        "words": len(found.text.split()),
+        "words": 6,
     }
 
 

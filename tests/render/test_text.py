@@ -89,6 +89,42 @@ def test_the_title_of_markdown_is_its_first_heading() -> None:
     assert text.render("```\n# code\n```\n", sniff.MARKDOWN, mode="clean")[1] is None
 
 
+MARKDOWN = """# Guide
+
+See [the docs](https://docs.example/a_(b)) and [them again](https://docs.example/a_(b)), ![not](https://x.example/p.png).
+
+## Use #
+
+```sh
+# no heading
+```
+"""
+
+
+def test_the_context_of_markdown_has_its_outline_and_links() -> None:
+    said = text.context(MARKDOWN, sniff.MARKDOWN, "Guide")
+    assert said["title"] == "Guide"
+    assert said["outline"] == [{"level": 1, "text": "Guide"}, {"level": 2, "text": "Use"}]
+    assert said["links"] == [{"text": "the docs", "url": "https://docs.example/a_(b)"}]
+    assert said["author"] is None
+
+
+def test_the_context_of_a_feed_has_its_entries_links() -> None:
+    said = text.context(ATOM, sniff.FEED, "A & B")
+    assert said["links"] == [{"text": "One", "url": "https://blog.example/1"}]
+
+
+def test_the_context_of_plain_text_counts_its_words() -> None:
+    assert text.context("three plain words", sniff.TEXT, None)["words"] == 3
+
+
+def test_the_context_of_hostile_markdown_takes_bounded_time() -> None:
+    began = time.process_time()
+    for unit in ("```\n", "~~~~a\n", "[", "[a](", "[a](https://b(", "# ", "#"):
+        text.context(unit * (1_000_000 // len(unit)), sniff.MARKDOWN, None)
+    assert time.process_time() - began < 5
+
+
 def test_a_feed_that_breaks_off_gives_what_is_there() -> None:
     shown, _ = text.render(RSS[: RSS.index("<item><title>Second")], sniff.FEED, mode="clean")
     assert "Bridges" in shown

@@ -99,15 +99,16 @@ def _kin(marks: Sequence[Mark]) -> tuple[list[int], list[int | None]]:
 
 
 def _file(objects: Sequence[bytes], extra: bytes) -> bytes:
-    body = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"
-    places = []
+    parts = [b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"]
+    places, at = [], len(parts[0])
     for number, content in enumerate(objects, 1):
-        places.append(len(body))
-        body += b"%d 0 obj\n%b\nendobj\n" % (number, content)
+        parts.append(b"%d 0 obj\n%b\nendobj\n" % (number, content))
+        places.append(at)
+        at += len(parts[-1])
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
     trailer = b"trailer\n<< /Size %d /Root 1 0 R /Info 4 0 R%b >>" % (len(objects) + 1, extra)
     head = b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
-    return body + head + table + trailer + b"\nstartxref\n%d\n%%%%EOF\n" % len(body)
+    return b"".join([*parts, head, table, trailer, b"\nstartxref\n%d\n%%%%EOF\n" % at])
 
 
 def _number(value: float) -> bytes:

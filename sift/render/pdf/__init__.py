@@ -18,6 +18,7 @@ from sift.render.query import parse_pages
 
 PAGES_MAX = 5_000
 _LINKS_MAX = 500
+_WORD = re.compile(r"\w+")
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([Z+-])(?:(\d\d)'?(\d\d)?)?)?")
 _NO_TITLE = re.compile(
     r"(?:untitled|title|document\d*|.*\.(?:docx?|tex|dvi|indd|qxd|pdf|ps|rtf|odt|fm|pmd))", re.IGNORECASE
@@ -144,10 +145,12 @@ def _context(
         "author": about.get("Author") or None,
         "published": _date(about.get("CreationDate", "")),
         "modified": _date(about.get("ModDate", "")),
+        "site": None,
         "language": document.language(),
+        "canonical": None,
         "outline": [{"level": bookmark.level + 1, "text": bookmark.title} for bookmark in outline],
         "links": links[:_LINKS_MAX],
-        "words": len(text.split()),
+        "words": len(_WORD.findall(text)),
     }
 
 
