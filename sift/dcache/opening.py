@@ -21,6 +21,9 @@ _BUSY_S = 1.0
 _PAGE_BYTES = 4096
 # Room for a whole job of ordinary size, so that polling it reads no file.
 _CACHE_KIB = 8192
+# Whoever commits past this writes the WAL home while all others wait. Measured with eight batches of 27 targets a second
+# together, p99 of a poll: every 1000 pages 11 to 27 ms, every 4000 pages 5 ms.
+_CHECKPOINT_PAGES = 4000
 # After a burst the WAL file shrinks back to this at its next reset.
 _WAL_KEPT_BYTES = 16 * 1024 * 1024
 _AWAY = "move it away together with its -wal and -shm files to start with an empty one"
@@ -112,6 +115,7 @@ def _configure(connection: sqlite3.Connection) -> None:
     if mode != "wal":
         raise sqlite3.OperationalError("no WAL on this file system")
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
     for pragma in ("synchronous = FULL", "secure_delete = ON", f"journal_size_limit = {_WAL_KEPT_BYTES}"):
         connection.execute(f"PRAGMA {pragma}")
 
