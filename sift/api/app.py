@@ -21,7 +21,7 @@ from sift.api.errors import error_response, reason_of, scrape_error_response
 from sift.auth import Callers
 from sift.batch import Runner
 from sift.clock import Clock
-from sift.errors import Busy, RequestError, TargetError
+from sift.errors import Busy, Cancelled, RequestError, TargetError
 from sift.gate import MOST_WAITING
 from sift.guard import Guard
 from sift.logs import Log
@@ -32,6 +32,9 @@ LONG_POLLS = 4
 LONG_POLLS_PER_CALLER = 2
 SPARE_THREADS = 4
 """Threads that no waiting request may take, so that health, submits and plain reads are answered at once."""
+CHECKS = 2
+"""Submits that may wait for a worker to compile their jq programs; another one waits `CHECK_WAIT_S` for its turn."""
+CHECK_WAIT_S = 0.5
 FAULT = "a fault in Sift; the log of the server says where"
 _SANE_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
@@ -62,6 +65,7 @@ class Services:
     troubles: Callable[[], list[str]]
     stopping: threading.Event = field(default_factory=threading.Event)
     fetching: threading.BoundedSemaphore = field(init=False)
+    checking: threading.BoundedSemaphore = field(default_factory=lambda: threading.BoundedSemaphore(CHECKS))
 
     def __post_init__(self) -> None:
         # Fetches in hand, waiting at gates and for workers included, leave threads for long polls and for the rest.
@@ -76,6 +80,15 @@ class Services:
             yield
         finally:
             self.fetching.release()
+
+    def wrong_programs(self, programs: list[str]) -> list[str]:
+        """For each jq program what is wrong with it. Where no worker is to be had soon, the target itself will tell."""
+        if not self.checking.acquire(timeout=CHECK_WAIT_S):
+            return [""] * len(programs)
+        try:
+            return self.check_programs(programs)
+        finally:
+            self.checking.release()
 
     def check_running(self) -> None:
         """Raises `Stopping` once the server is on its way out."""
@@ -161,6 +174,8 @@ def note_refused(services: Services, request_id: str, code: int, reason: str, nb
 
 def _refuse(error: Exception) -> Response:
     assert isinstance(error, RequestError | TargetError)
+    if isinstance(error, Cancelled):  # nothing but a stop takes an interactive fetch from the queue of a gate
+        error = errors.Stopping("the server is stopping; try again in a moment")
     g.reason = reason_of(error)
     return scrape_error_response(error) if request.path.startswith("/v2/") else error_response(error)
 

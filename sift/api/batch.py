@@ -29,7 +29,7 @@ def blueprint(services: Services) -> Blueprint:
         body.check_length(request.content_length or 0, body.BATCH_BODY_BYTES)
         wanted = body.read_submit(request.get_data())
         places = [(f"targets[{idx}]", target) for idx, target in enumerate(wanted.targets)]
-        body.check_programs(places, services.check_programs)
+        body.check_programs(places, services.wrong_programs)
         services.runner.check_size(len(wanted.targets))
         _check_urls(services, wanted)
         submitted = services.runner.submit(g.caller, wanted.targets, fresh=wanted.fresh)

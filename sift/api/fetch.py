@@ -19,7 +19,7 @@ def blueprint(services: Services) -> Blueprint:
         services.check_running()
         body.check_length(request.content_length or 0, body.FETCH_BODY_BYTES)
         target = body.read_fetch(request.get_data())
-        body.check_programs([("", target)], services.check_programs)
+        body.check_programs([("", target)], services.wrong_programs)
         with services.one_fetch():
             lane = Lane(INTERACTIVE, wait_s=services.wait_s, stopped=services.stopping.is_set)
             return json_response(services.fetch_target(g.caller, target, lane).envelope)

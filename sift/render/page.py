@@ -13,6 +13,21 @@ from sift.render import charset, html, pdf, sniff, text
 from sift.target import Page, Target
 
 
+_NOTHING_SAID: dict[str, Any] = {
+    "title": None,
+    "description": None,
+    "author": None,
+    "published": None,
+    "site": None,
+    "language": None,
+    "canonical": None,
+    "outline": [],
+    "links": [],
+    "words": 0,
+}
+"""What a body without metadata says about itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """A page as text. `kind` is one of `sniff`'s words; `pages` is `{"total", "returned"}` of a PDF."""
@@ -49,9 +64,10 @@ def refresh_target(body: bytes, content_type: str | None, *, url: str) -> str | 
 
 
 def _pdf(page: Page, target: Target) -> Rendered:
-    if target.mode in ("raw", "links"):
-        raise Unsupported(f"mode {target.mode} of a PDF; use clean or full")
-    found = pdf.render(page.body, target.pages, context=target.context)
+    if target.mode == "raw":
+        raise Unsupported("mode raw of a PDF; use clean or full")
+    read = pdf.links if target.mode == "links" else pdf.render
+    found = read(page.body, target.pages, context=target.context)
     pages = {"total": found.total, "returned": found.returned}
     return Rendered(found.text, sniff.PDF, "application/pdf", found.title, pages, found.context)
 
@@ -69,8 +85,8 @@ def _html(page: Page, target: Target, content_type: str | None, kind: sniff.Kind
 
 def _text(page: Page, target: Target, content_type: str | None, kind: sniff.Kind) -> Rendered:
     if target.mode == "links":
-        raise Unsupported(f"mode links needs HTML, and the page is {kind.media_type or kind.name}")
+        raise Unsupported(f"mode links needs HTML or PDF, and the page is {kind.media_type or kind.name}")
     decoded = charset.decode(page.body, content_type, kind.name)
     shown, title = (decoded, None) if target.mode == "raw" else text.render(decoded, kind.name, mode=target.mode)
-    context = {"title": title, "words": len(shown.split())} if target.context else None
+    context = _NOTHING_SAID | {"title": title, "words": len(shown.split())} if target.context else None
     return Rendered(shown, kind.name, kind.media_type or "text/plain", title, None, context)

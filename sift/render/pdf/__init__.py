@@ -18,6 +18,7 @@ from sift.render.query import parse_pages
 
 PAGES_MAX = 5_000
 _LINKS_MAX = 500
+_SHOWN = ("http://", "https://", "mailto:")
 _WORD = re.compile(r"\w+")
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([Z+-])(?:(\d\d)'?(\d\d)?)?)?")
 _NO_TITLE = re.compile(
@@ -52,6 +53,17 @@ def render(body: bytes, pages: str | None, *, context: bool) -> PdfText:
         text = _markdown(numbers, read, outline)
         about = document.about()
         extra = _context(document, about, outline, numbers, text) if context else None
+        return PdfText(text, _title(about), len(document), _ranges(numbers), extra)
+
+
+def links(body: bytes, pages: str | None, *, context: bool) -> PdfText:
+    """The addresses that the pages asked for link to, one a line, each once; raises as `render` does, but for scans."""
+    with Document(body) as document:
+        numbers = _numbers(parse_pages(pages) if pages is not None else [(1, None)], len(document))
+        found = dict.fromkeys(address for number in numbers for address in document.links(number - 1))
+        about = document.about()
+        text = "".join(f"{address}\t\n" for address in found if address.startswith(_SHOWN))
+        extra = _context(document, about, document.outline(), numbers, "") if context else None
         return PdfText(text, _title(about), len(document), _ranges(numbers), extra)
 
 
@@ -138,7 +150,7 @@ def _context(
     document: Document, about: dict[str, str], outline: Sequence[Bookmark], numbers: Sequence[int], text: str
 ) -> dict[str, Any]:
     addresses = dict.fromkeys(address for number in numbers for address in document.links(number - 1))
-    links = [{"text": "", "url": url} for url in addresses if url.startswith(("http://", "https://", "mailto:"))]
+    links = [{"text": "", "url": url} for url in addresses if url.startswith(_SHOWN)]
     return {
         "title": _title(about),
         "description": about.get("Subject") or None,
