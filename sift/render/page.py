@@ -12,7 +12,6 @@ from sift.errors import Unsupported
 from sift.render import charset, html, pdf, sniff, text
 from sift.target import Page, Target
 
-
 _NOTHING_SAID: dict[str, Any] = {
     "title": None,
     "description": None,
