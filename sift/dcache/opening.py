@@ -16,13 +16,14 @@ from urllib.parse import quote
 from sift.dcache import schema
 from sift.errors import StoreError
 
+_OLDEST_SQLITE = (3, 35)  # RETURNING
 _MODE = 0o600
 _BUSY_S = 1.0
 _PAGE_BYTES = 4096
 # Room for a whole job of ordinary size, so that polling it reads no file.
 _CACHE_KIB = 8192
-# Whoever commits past this writes the WAL home while all others wait. Measured with eight batches of 27 targets a second
-# together, p99 of a poll: every 1000 pages 11 to 27 ms, every 4000 pages 5 ms.
+# Whoever commits past this writes the WAL home while all others wait. Measured with eight batches, together 27 targets
+# a second, p99 of a poll: every 1000 pages 11 to 27 ms, every 4000 pages 5 ms.
 _CHECKPOINT_PAGES = 4000
 # After a burst the WAL file shrinks back to this at its next reset.
 _WAL_KEPT_BYTES = 16 * 1024 * 1024
@@ -31,6 +32,8 @@ _AWAY = "move it away together with its -wal and -shm files to start with an emp
 
 def connect(path: Path) -> sqlite3.Connection:
     """The one writing connection, migrated to this version's schema; raises `StoreError`, then nothing was changed."""
+    if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
+        raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old, 3.35 or newer is needed; take a newer Python")
     with _explained(path):
         _make_directory(path.parent)
         inspect(path)

@@ -15,6 +15,7 @@ from sift.errors import (
     JobsBusy,
     NotFound,
     Stopping,
+    StoreError,
     TimedOut,
     TooManyTargets,
     UpstreamStatus,
@@ -372,6 +373,27 @@ def test_a_dead_thread_is_named(build, monkeypatch):
     assert died.wait(5)
     bench.runner._threads[0].join(5)
     assert bench.runner.dead_threads() == ["sift-batch-1"]
+
+
+def test_a_dead_collector_is_named(bench, monkeypatch, config):
+    died = threading.Event()
+    monkeypatch.setattr(threading, "excepthook", lambda _args: died.set())
+    monkeypatch.setattr(bench.store.batch, "sweep", lambda **_wishes: 1 / 0)
+
+    bench.runner.configure(config)
+
+    assert died.wait(5)
+    bench.runner._collector.thread.join(5)
+    assert bench.runner.dead_threads() == ["sift-collector"]
+
+
+def test_a_start_over_a_store_that_cannot_be_written_is_refused(build):
+    bench = build(start=False)
+    with bench.store._database.alone() as connection:
+        connection.execute("PRAGMA query_only = 1")
+
+    with pytest.raises(StoreError, match="the restart rule could not be written: the store is read-only"):
+        bench.runner.start()
 
 
 def test_a_poll_through_a_whole_job_never_sees_a_contradiction(bench):
