@@ -10,6 +10,7 @@ import re
 from sift.render.html import furniture, pruning, running
 from sift.render.html.tree import Node
 
+_FLOW = frozenset(["p", "blockquote", "ul", "ol", "pre", "table", "dl"])
 _BODY = re.compile(
     r"(?:^|[\s_-])(?:article-?body\w*|article-?text|article-?content\w*|entry-?content|post-?content|post-?body|"
     r"story-?body\w*|"
@@ -52,7 +53,9 @@ def _descend(node: Node) -> Node:
         if kid is None or not kid.good or kid.tag in ("p", "ul", "ol", "blockquote", "table", "pre", "li"):
             return node
         share = kid.good / node.good
-        if share < 0.75 and not (share >= 0.45 and _BODY.search(kid.names())):
+        if share < 0.75 and not (share >= 0.5 and _BODY.search(kid.names())):
+            return node
+        if share < 0.95 and _has_paragraphs(node, kid):
             return node
         if share < 0.97 and _has_twin(node, kid):
             return node
@@ -66,3 +69,9 @@ def _has_twin(node: Node, kid: Node) -> bool:
         other is not kid and other.good >= 3 * running.LEAST and (other.tag, other.attrs.get("class")) == name
         for other in node.elements()
     )
+
+
+def _has_paragraphs(node: Node, kid: Node) -> bool:
+    """Whether text stands right beside `kid`: then both are one flow of text."""
+    beside = sum(other.good for other in node.elements() if other.tag in _FLOW and other is not kid)
+    return beside >= 0.05 * node.good

@@ -127,15 +127,17 @@ _ARTICLES = re.compile(
         "toolbar|tools|poll|print|jp-\\w+|print-only|sr-only|visually-?hidden|screen-reader-text|"
         "hidden|noprint|skip-?link|player|video-?player|donat\\w+|feedback|menu|search|banner|bio|disclaimer|"
         "disclosure|"
-        "galler(?:y|ies)|resgallery\\w*|slide-?show|carousel|slider|lightbox|embedded|pull-?quote|teasers?|tease"
+        "galler(?:y|ies)|resgallery\\w*|slide-?show|carousel|slider|lightbox|pull-?quote|teasers?|tease"
     )
 )
+_SHOWS = re.compile(r"galler|slide|carousel|lightbox|widget|teaser")
 _ARTICLE_KEPT = words("html body main article p blockquote pre code td th tr tbody table b i strong em")
 
 
 def drop_around_articles(order: list[Node], good: float) -> None:
     """Takes the furniture off an article's page; what holds over 30 % of the running text stays, menus never do."""
     most = good * 0.3
+    shown: dict[str, list[Node]] = {}
     for node in order:
         if node.is_dropped or node.tag in _ARTICLE_KEPT:
             continue
@@ -143,6 +145,17 @@ def drop_around_articles(order: list[Node], good: float) -> None:
             node.is_dropped = node.tag == "nav" or node.good <= most
         elif node.good <= most and (node.tag in ("footer", "aside", "form") or _is_article_furniture(node)):
             node.is_dropped = True
+            if node.good and _SHOWS.search(node.names()):
+                shown.setdefault(node.attrs.get("class", ""), []).append(node)
+    for nodes in shown.values():
+        if sum(node.good for node in nodes) > most:
+            _take_back(nodes)
+
+
+def _take_back(nodes: list[Node]) -> None:
+    """Slides that together hold much of the text are the article."""
+    for node in nodes:
+        node.is_dropped = False
 
 
 def _is_article_furniture(node: Node) -> bool:

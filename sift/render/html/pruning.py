@@ -51,12 +51,13 @@ _SMALL_TALK = re.compile(
     r"gallery)\W*$|"
     r"(?:last )?(?:updated|published|posted|modified)\b|\(?(?:additional |with )?(?:reporting|editing|writing) by|"
     r"more ap\b|filed under|tags?\b|topics?:|labels?:|source:|via:?\b|by [A-Z][\w.'-]+ [A-Z][\w.'-]+$|"
-    r"(?:reading time|tempo de leitura|lesezeit|temps de lecture)|\d+ min(?:ute)?s? read|©|copyright|"
-    r"all rights reserved)",
+    r"(?:reading time|tempo de leitura|lesezeit|temps de lecture)|\d+ min(?:ute)?s? read)",
     re.I,
 )
 _SMALL = frozenset(["small", "span", "em", "i", "font", "cite", "p"])
 _SENTENCE_END = re.compile(r"[.!?…。！？:»”\"')]\s*$")
+_CAPTIONED = frozenset(["p", "div", "span", "small", "cite", "em", "dd"])
+_MOST_CAPTIONS = 0.4
 _LONGEST_SIGN = 200  # characters of a line that may be a promotion
 
 
@@ -77,18 +78,27 @@ def prune(root: Node, headline: str) -> None:
 
 
 def attach_captions(root: Node) -> None:
-    """A caption becomes the text of its image; where there is no image that could be shown, it goes."""
-    for node in list(walk(root)):
-        if node.size > 1200 or node.tag in HEADINGS or node.is_dropped:
-            continue
-        if node.tag == "figcaption" or (
-            node.tag in ("p", "div", "span", "small", "cite", "em", "dd") and _CAPTION.search(node.names())
-        ):
-            image = _image_of(node)
-            if image is not None:
-                text = text_of(node, 1200)
-                image.attrs["data-caption"] = f"{image.attrs.get('data-caption', '')} {text}".strip()
-            node.is_dropped = True
+    """A caption becomes the text of its image; where there is no image that could be shown, it goes.
+
+    Captions that are most of the text are the text, and stay.
+    """
+    captions = [node for node in walk(root) if _is_caption(node)]
+    if sum(node.size for node in captions) > _MOST_CAPTIONS * root.size:
+        return
+    for node in captions:
+        image = _image_of(node)
+        if image is not None:
+            text = text_of(node, 1200)
+            image.attrs["data-caption"] = f"{image.attrs.get('data-caption', '')} {text}".strip()
+        node.is_dropped = True
+
+
+def _is_caption(node: Node) -> bool:
+    if node.size > 1200 or node.tag in HEADINGS:
+        return False
+    if node.tag == "figcaption" or _is_beneath_picture(node):
+        return True
+    return node.tag in _CAPTIONED and bool(_CAPTION.search(node.names()))
 
 
 def _is_beneath_picture(node: Node) -> bool:
@@ -160,29 +170,33 @@ def _cut_comments(blocks: list[Node], texts: dict[int, str]) -> None:
 
 
 def _drop_promotions(blocks: list[Node], texts: dict[int, str]) -> None:
+    """Lines that ask to read, watch or buy something else, and the links that follow them."""
     is_after_sign = False
     for node in blocks:
         if node.is_dropped:
             continue
-        is_all_link = node.own_linked >= 0.8 * node.own
         text = texts.get(id(node)) or (text_of(node, 400) if node.own_linked * 2 > node.own else "")
         if not text or text.startswith(("http://", "https://", "www.")):
             is_after_sign = False
-            continue
-        is_sign = bool(_PROMO.match(text))
-        if is_sign and (node.own_linked or node.tag in HEADINGS or node.own < 40):
+        elif _PROMO.match(text) and (node.own_linked or node.tag in HEADINGS or node.own < running.LEAST):
+            node.is_dropped = is_after_sign = True
+        elif is_after_sign and node.own_linked and (node.tag == "li" or _is_all_link(node)):
             node.is_dropped = True
-            is_after_sign = True
-        elif (is_after_sign and node.tag == "li" and node.own_linked) or (
-            is_all_link
-            and (
-                is_after_sign
-                or (node.own >= 20 and node.tag not in ("li", "td", "th", "dd", "dt") and node.tag not in HEADINGS)
-            )
-        ):
-            node.is_dropped = True
-        elif not is_all_link:
+        elif _is_all_link(node):
+            node.is_dropped = _is_headline(node, text)
+        else:
             is_after_sign = False
+
+
+def _is_all_link(node: Node) -> bool:
+    return node.own_linked >= 0.8 * node.own
+
+
+def _is_headline(node: Node, text: str) -> bool:
+    """Whether a linked line shouts the headline of another article."""
+    if node.tag in HEADINGS or node.tag in ("li", "td", "th", "dd", "dt"):
+        return False
+    return node.own >= 20 and text.isupper() and not _SENTENCE_END.search(text)
 
 
 def _drop_ends(blocks: list[Node], texts: dict[int, str]) -> None:
@@ -192,8 +206,6 @@ def _drop_ends(blocks: list[Node], texts: dict[int, str]) -> None:
         if _is_small_talk(texts.get(id(node)) or text_of(node, 100)):
             node.is_dropped = True
     left = [node for node in left if not node.is_dropped]
-    while len(left) > 5 and _is_all_italic(left[-1]):
-        left.pop().is_dropped = True
     long = [
         place
         for place, node in enumerate(left)
@@ -209,18 +221,8 @@ def _drop_ends(blocks: list[Node], texts: dict[int, str]) -> None:
             node.is_dropped = True
     for node in left[long[-1] + 1 :]:
         text = texts.get(id(node), "")
-        if text and (node.own_linked * 2 > node.own or node.tag in HEADINGS or _is_small_talk(text)):
+        if text and (node.own_linked * 2 > node.own or _is_small_talk(text)):
             node.is_dropped = True
-
-
-def _is_all_italic(node: Node) -> bool:
-    """Whether a paragraph is wholly in italics: at the end of an article, a note about it or its author."""
-    inner = next(node.elements(), None)
-    while inner is not None and inner.size >= 0.9 * node.size > 0:
-        if inner.tag in ("em", "i"):
-            return True
-        inner = next(inner.elements(), None)
-    return False
 
 
 def _is_small_talk(text: str) -> bool:
