@@ -88,6 +88,14 @@ def test_wrapped_lines_become_paragraphs_and_short_lines_stay() -> None:
     )
 
 
+def test_code_keeps_its_lines_and_its_indentation() -> None:
+    code = [(0, "def first(values):"), (4, "for value in values:"), (8, "return value"), (0, "print(first([1]))")]
+    runs = [(72 + 6.0 * indent, 700.0 - 12 * n, 10.0, line) for n, (indent, line) in enumerate(code)]
+    assert shown(runs, font="Courier") == (
+        "## Page 1\n\ndef first(values):\n    for value in values:\n        return value\nprint(first([1]))\n"
+    )
+
+
 def test_list_items_stay_on_lines_of_their_own() -> None:
     text = "• the first item, which is as wide as the column is\n• the second\n1. one\n2. two"
     assert "is\n• the second\n1. one\n2. two" in shown(pdfs.lines(text))

@@ -27,6 +27,7 @@ def pdf(
     language: str | None = None,
     links: Sequence[str] = (),
     is_encrypted: bool = False,
+    font: str = "Helvetica",
 ) -> bytes:
     """A PDF with these pages; `links` are annotations of its first page."""
     objects: list[bytes] = [b""] * 4  # catalog, pages, font, info: their places are fixed
@@ -40,7 +41,7 @@ def pdf(
     objects[0] = b"<< /Type /Catalog /Pages 2 0 R%b%b >>" % (marks, spoken)
     references = b" ".join(b"%d 0 R" % kid for kid in kids)
     objects[1] = b"<< /Type /Pages /Kids [%b] /Count %d /MediaBox [0 0 612 792] >>" % (references, len(kids))
-    objects[2] = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
+    objects[2] = b"<< /Type /Font /Subtype /Type1 /BaseFont /%b /Encoding /WinAnsiEncoding >>" % font.encode()
     facts = b" ".join(b"/%b %b" % (key.encode(), _string(value)) for key, value in (about or {}).items())
     objects[3] = b"<< %b >>" % facts
     if is_encrypted:

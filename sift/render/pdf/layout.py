@@ -5,22 +5,18 @@ Pure geometry and text; PDFium is not known here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from sift.render.pdf.flow import APART, flow
 from sift.render.pdf.reader import Piece
 from sift.render.pdf.words import HYPHEN
 
-_APART = "   "  # between what stands on one line but apart, where it is no table
 _GUTTER = 0.6  # narrowest gap between columns, in line heights
 _PROSE_CHARS = 22  # a column whose lines are so long on average is prose; shorter ones are a table's
-_NARROW = 14  # line heights: what is narrower was not wrapped for lack of width
 _DEPTH = 6
 _PIECES_MAX = 3_000  # a page of more pieces is a drawing or an attack: read in its own order
-_LEADERS = re.compile(r"\.{4,}|(?:\. ){3,}")
-_ITEM = re.compile(r"[•‣◦▪●○■–—*·-] |\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)] |\[\d{1,3}\] |\[[A-Z]\w{0,20}\] |$")
 
 
 @dataclass(slots=True)
@@ -45,7 +41,7 @@ def in_order(pieces: Sequence[Piece]) -> list[str]:
     if len(pieces) > _PIECES_MAX or _is_upright(pieces):
         return ["\n".join(piece.text for piece in pieces)]
     if _falls(pieces):
-        return _flow(list(pieces))
+        return flow(list(pieces))
     ordered = sorted(pieces, key=lambda piece: (-piece.y - piece.em / 2, piece.left))
     return _blocks(ordered, _DEPTH)
 
@@ -74,11 +70,11 @@ def _blocks(pieces: list[Piece], depth: int) -> list[str]:
             continue
         begin, end, gutter = band
         del plain[len(plain) - (at - begin) :]
-        found += _flow(plain)
+        found += flow(plain)
         plain = []
         found += _side_by_side(pieces[begin:end], gutter, depth)
         at = end
-    return found + _flow(plain)
+    return found + flow(plain)
 
 
 def _band(pieces: list[Piece], at: int, floor: int) -> tuple[int, int, tuple[float, float]] | None:
@@ -157,11 +153,11 @@ def _table(rows: list[Row]) -> list[str]:
     """Rows as a Markdown table where they share columns; lines before the first and after the last full row apart."""
     full = [number for number, row in enumerate(rows) if len(row.pieces) > 1]
     if not full:
-        return _flow([piece for row in rows for piece in row.pieces])
+        return flow([piece for row in rows for piece in row.pieces])
     begin, end = full[0], full[-1] + 1
     before = [piece for row in rows[:begin] for piece in row.pieces]
     after = [piece for row in rows[end:] for piece in row.pieces]
-    return [*_flow(before), _grid(rows[begin:end]), *_flow(after)]
+    return [*flow(before), _grid(rows[begin:end]), *flow(after)]
 
 
 def _grid(rows: list[Row]) -> str:
@@ -169,7 +165,7 @@ def _grid(rows: list[Row]) -> str:
     cells = [_cells(row, columns) for row in rows]
     is_table = len(rows) > 1 and 1 < len(columns) <= 30 and all(cells)
     if not is_table:
-        return "\n".join(_APART.join(piece.text.replace(HYPHEN, "-") for piece in row.pieces) for row in rows)
+        return "\n".join(APART.join(piece.text.replace(HYPHEN, "-") for piece in row.pieces) for row in rows)
     lines = ["| " + " | ".join(_escaped(cell) for cell in row) + " |" for row in cells]
     return "\n".join([lines[0], "|" + " --- |" * len(columns), *lines[1:]])
 
@@ -198,47 +194,3 @@ def _cells(row: Row, columns: list[tuple[float, float]]) -> list[str]:
 
 def _escaped(cell: str) -> str:
     return cell.replace("\\", "\\\\").replace("|", "\\|")
-
-
-def _flow(pieces: list[Piece]) -> list[str]:
-    """Lines of one column as paragraphs: what was one line only for lack of width is one line again."""
-    if not pieces:
-        return []
-    edge = max(piece.right for piece in pieces)
-    is_narrow = edge - min(piece.left for piece in pieces) < _NARROW * pieces[0].em
-    leading = _leading(pieces)
-    paragraphs, current = [], pieces[0].text
-    for above, below in pairwise(pieces):
-        distance = above.y - below.y
-        if abs(distance) < 0.3 * below.em:
-            current += _APART + below.text
-        elif _is_apart(above, below, distance, leading):
-            paragraphs.append(current)
-            current = below.text
-        elif current.endswith(HYPHEN):
-            current += below.text
-        else:
-            current += (" " if not is_narrow and _is_wrapped(above, below, edge) else "\n") + below.text
-    return [*paragraphs, current]
-
-
-def _leading(pieces: list[Piece]) -> float:
-    """The usual distance of two lines."""
-    distances = sorted(a.y - b.y for a, b in pairwise(pieces) if 0.5 * b.em < a.y - b.y < 2.5 * b.em)
-    return distances[len(distances) // 2] if distances else 1.2 * pieces[0].em
-
-
-def _is_apart(above: Piece, below: Piece, distance: float, leading: float) -> bool:
-    is_far = distance > 1.4 * max(leading, 0.8 * below.em) or distance < -0.5 * below.em
-    return is_far or abs(above.em - below.em) > 0.25 * above.em
-
-
-def _is_wrapped(above: Piece, below: Piece, edge: float) -> bool:
-    """Whether the first word of the lower line would not have fitted on the upper one."""
-    if _ITEM.match(below.text) or _LEADERS.search(above.text) or _LEADERS.search(below.text):
-        return False
-    if below.left > above.left + 0.8 * below.em and above.text[-1:] in ".!?:":
-        return False
-    first = len(below.text.split(" ", 1)[0])
-    width = (below.right - below.left) / max(1, len(below.text))
-    return above.right + (first + 1) * width > edge - 0.3 * above.em
