@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
-from threading import Event
 
 import pytest
 
@@ -13,8 +12,9 @@ from sift.api.page import FILES, POLICY
 from sift.fetch.wire import dial
 from tests.support import browser as browsers
 from tests.support.browser import ENTER, TAB, Browser
+from tests.support.held import Held
 from tests.support.service import TOKENS, Service, config_of
-from tests.support.site import Answer, Site, html
+from tests.support.site import Site, html
 
 TIDES = (
     "The moon pulls the sea, and the sea follows it around the globe, twice a day. Spring tides come at new moon "
@@ -327,17 +327,3 @@ def test_a_picture_of_it_is_small_enough_for_a_readme(
     assert len(picture) < MOST_PICTURE_BYTES
     if where := os.environ.get("SIFT_TEST_PICTURE"):
         Path(where).write_bytes(picture)
-
-
-class Held:
-    """A page that does not answer before it is let go."""
-
-    def __init__(self) -> None:
-        self._gone = Event()
-
-    def let_go(self) -> None:
-        self._gone.set()
-
-    def __call__(self, _headers: object) -> Answer:
-        self._gone.wait(20)
-        return html("Phases of the moon", TIDES * 3)

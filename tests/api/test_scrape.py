@@ -1,6 +1,5 @@
 """`POST /v2/scrape`, as somebody without Firecrawl's clients sees it."""
 
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -10,8 +9,9 @@ import pytest
 from sift.api.errors import STATUS_OF_SCRAPE
 from sift.target import Outcome
 from tests.support import pdfs
+from tests.support.held import Held
 from tests.support.service import Reply, Service
-from tests.support.site import Answer, Site, html
+from tests.support.site import Site
 
 ARTICLE = (
     '<!doctype html><html lang="en"><head><title>Tides</title><meta name="description" content="About tides.">'
@@ -211,21 +211,15 @@ def test_a_wrong_value_of_a_known_field_is_400_and_named(service: Service, field
 
 def test_it_waits_for_a_slot_as_long_as_its_timeout_allows(make_service: Callable[..., Service], site: Site) -> None:
     service = make_service(gate={"per_host": 1, "wait": "0s"})
-    arrived, let_go = threading.Event(), threading.Event()
-
-    def held(_headers: object) -> Answer:
-        arrived.set()
-        let_go.wait(20)
-        return html("Held", "It came in the end. " * 20)
-
+    held = Held()
     site.pages["/held"] = held
     with ThreadPoolExecutor(3) as threads:
         holding = threads.submit(service.fetch, site.url("/held"))
-        assert arrived.wait(10)
+        assert held.asked.wait(10)
         impatient = service.ask("POST", "/v2/scrape", {"url": site.url("/page/1"), "timeout": 1})
         patient = threads.submit(service.ask, "POST", "/v2/scrape", {"url": site.url("/page/2"), "timeout": 60_000})
         assert service.fetch(site.url("/page/3")).status == 429
-        let_go.set()
+        held.let_go()
 
         assert (impatient.status, impatient.json["code"]) == (429, "BUSY")
         assert patient.result(30).status == 200
