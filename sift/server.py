@@ -11,8 +11,10 @@ from __future__ import annotations
 import dataclasses
 import os
 import queue
+import resource
 import signal
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -35,6 +37,7 @@ from sift.gate import Gate
 from sift.guard import Guard
 from sift.logs import Log, silence_libraries
 from sift.metrics import Metrics
+from sift.ops.systemd import Systemd
 from sift.pipeline import Pipeline
 from sift.pipeline.messages import PRELOAD
 from sift.workers import Pool, end_fork_server
@@ -42,6 +45,8 @@ from sift.workers import Pool, end_fork_server
 DATABASE = "dcache.sqlite3"
 STORE_SILENT_S = 2.0
 NO_WORKER_S = 5.0
+LOOP_STUCK_S = 5.0
+MOST_DESCRIPTORS = 65536
 STOP, RELOAD = "stop", "reload"
 
 
@@ -52,18 +57,21 @@ def build(
     dial: Dial = system_dial,
     log: Log | None = None,
     clock: Clock | None = None,
+    sockets: Sequence[Any] = (),
 ) -> Server:
     """A server that holds its data directory and listens, ready to `start`; nothing is answered before that.
 
     The lock comes first, then the address, then the store: where one of them is taken, nothing was changed.
+    `sockets` are listened on where they were passed, in place of the config's address.
     Raises `ConfigError`, `StartError` or `StoreError`.
     """
     clock = clock or Clock()
     log = log or Log(config.log)
     data_dir = DataDir.lock(Path(config.server.data_dir))
     try:
-        _check_callers(config)
-        http = HttpServer.bind(config.server)
+        hosts = [str(each.getsockname()[0]) for each in sockets] or [config.server.host]
+        _check_callers(config, hosts)
+        http = HttpServer.bind(config.server, sockets)
         config = _with_local_caller(config)
         metrics = Metrics(CollectorRegistry())
         store = Store.open(data_dir.path / DATABASE, cache_bytes=config.cache.max_bytes)
@@ -76,6 +84,7 @@ def build(
     fetcher = Fetcher(config.fetch, guard, resolve=resolve, dial=dial, clock=clock)
     pipeline = Pipeline(config, guard, gate, fetcher, store, pool, metrics=metrics, log=log, clock=clock)
     runner = Runner(store, pipeline.fetch_target, config.batch, clock=clock, metrics=metrics, log=log)
+    watch = Watch(runner, pool, store, http, gate)
     services = Services(
         fetch_target=pipeline.fetch_target,
         check_programs=pipeline.check_programs,
@@ -87,17 +96,38 @@ def build(
         clock=clock,
         wait_s=config.gate.wait_s,
         threads=config.server.threads,
-        troubles=Watch(runner, pool, store, http).troubles,
+        troubles=watch.troubles,
     )
-    return Server(config, Parts(data_dir, http, store, gate, pool, fetcher, pipeline, runner, services, log))
+    parts = Parts(data_dir, http, store, gate, pool, fetcher, pipeline, runner, services, log, watch)
+    return Server(config, hosts, parts)
 
 
-def _check_callers(config: Config) -> None:
-    if not config.callers and not is_loopback(config.server.host):
-        raise ConfigError(
-            f"[server] host {config.server.host} is open to others and there is no [[caller]]; "
-            "sift token NAME prints a block for one"
-        )
+def run(config: Config) -> None:
+    """Runs the service of `config` in this process until a signal ends it, and talks with systemd where it is there.
+
+    Raises `ConfigError`, `StartError` or `StoreError`.
+    """
+    systemd = Systemd.of(os.environ)
+    _raise_descriptors()
+    build(config, sockets=systemd.sockets).serve(systemd)
+
+
+def _raise_descriptors() -> None:
+    """As many descriptors as the system lets us have, within reason: each idle connection holds one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _check_callers(config: Config, hosts: Sequence[str]) -> None:
+    """Raises `ConfigError` where others than this host could ask, and nobody was named who may."""
+    for host in hosts:
+        if not config.callers and not is_loopback(host):
+            raise ConfigError(
+                f"[server] host {host} is open to others and there is no [[caller]]; "
+                "sift token NAME prints a block for one"
+            )
 
 
 def _with_local_caller(config: Config) -> Config:
@@ -120,33 +150,50 @@ class Parts:
     runner: Runner
     services: Services
     log: Log
+    watch: Watch
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What `/healthz` looks at."""
+    """What `/healthz` and the watchdog look at."""
 
     runner: Runner
     pool: Pool
     store: Store
     http: HttpServer
+    gate: Gate
 
     def troubles(self) -> list[str]:
         """What is wrong, in words; empty where all is well."""
-        found = [f"thread {name} is dead" for name in self.runner.dead_threads()]
-        if not self.pool.is_alive():
-            found.append("thread sift-workers is dead")
+        found = self._dead()
         if self.pool.unready_s() > NO_WORKER_S:
             found.append("no worker process is ready")
         trouble = self.store.probe(STORE_SILENT_S)
         return [*found, trouble] if trouble else found
 
+    def hopeless(self) -> list[str]:
+        """What is wrong and stays so until a restart: a dead thread, a loop that does not turn."""
+        found = self._dead()
+        if not self.http.turns(LOOP_STUCK_S):
+            found.append("the loop of connections is stuck")
+        return found
+
+    def status(self) -> str:
+        """One line on what it does, for the operator."""
+        host, port = self.http.addresses()[0]
+        return f"answering on {host}:{port}, {self.gate.inuse()['global']} slots in use"
+
+    def _dead(self) -> list[str]:
+        found = [f"thread {name} is dead" for name in self.runner.dead_threads()]
+        return found if self.pool.is_alive() else [*found, "thread sift-workers is dead"]
+
 
 class Server:
     """One service of a data directory. `serve` runs it until a signal ends it; tests `start` and `stop` it."""
 
-    def __init__(self, config: Config, parts: Parts) -> None:
+    def __init__(self, config: Config, hosts: Sequence[str], parts: Parts) -> None:
         self._config = config
+        self._hosts = hosts
         self._parts = parts
         self._signals: queue.SimpleQueue[str] = queue.SimpleQueue()
 
@@ -195,13 +242,13 @@ class Server:
         parts = self._parts
         try:
             new = load(self._config.path, os.environ)
-            _check_callers(dataclasses.replace(new, server=self._config.server))
+            _check_callers(new, self._hosts)
         except ConfigError as error:
             parts.log.event("config_refused", "error", error=str(error))
             return
-        new = _with_local_caller(dataclasses.replace(new, server=self._config.server))
         for key in need_restart(self._config, new):
             parts.log.event("needs_restart", "warning", key=key)
+        new = _with_local_caller(dataclasses.replace(new, server=self._config.server))
         gone = {caller.name for caller in self._config.callers} - {caller.name for caller in new.callers}
         parts.services.callers = Callers(new.callers)
         parts.services.wait_s = new.gate.wait_s
@@ -214,21 +261,43 @@ class Server:
         )
         parts.log.event("reloaded")
 
-    def serve(self) -> None:
+    def serve(self, systemd: Systemd | None = None) -> None:
         """Runs until SIGTERM or SIGINT; SIGHUP reloads. A second SIGTERM or SIGINT cuts the grace short."""
+        systemd = systemd or Systemd()
         restore_libraries = silence_libraries(self._parts.log)
         words = {signal.SIGTERM: STOP, signal.SIGINT: STOP, signal.SIGHUP: RELOAD}
         before = {number: signal.signal(number, self._noted(word)) for number, word in words.items()}
         try:
             self.start()
-            while self._signals.get() == RELOAD:
-                self.reload()
+            systemd.ready(self._parts.watch.status())
+            while (word := self._next_word(systemd.beat_s)) != STOP:
+                if word == RELOAD:
+                    systemd.reloading()
+                    self.reload()
+                    systemd.ready(self._parts.watch.status())
+                else:
+                    self._beat(systemd)
+            systemd.stopping()
             self._stop_once_more_means_now()
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
             restore_libraries()
             end_fork_server()
+
+    def _next_word(self, most_s: float | None) -> str | None:
+        """The next signal's word; `None` where none has come for `most_s`."""
+        try:
+            return self._signals.get(timeout=most_s)
+        except queue.Empty:
+            return None
+
+    def _beat(self, systemd: Systemd) -> None:
+        if troubles := self._parts.watch.hopeless():
+            self._parts.log.event("ailing", "error", trouble=troubles[0])
+            systemd.ailing(troubles[0])
+        else:
+            systemd.alive(self._parts.watch.status())
 
     def _stop_once_more_means_now(self) -> None:
         stopping = threading.Thread(target=self.stop, name="sift-stop")

@@ -118,6 +118,8 @@ class HttpServer:
 
         Until `start`, connections wait in the backlog.
         """
+        for each in sockets:
+            each.setblocking(False)
         where: dict[str, Any] = {"sockets": list(sockets)} if sockets else {"listen": _listen(config)}
         try:
             server = create_server(
@@ -153,6 +155,12 @@ class HttpServer:
     def is_alive(self) -> bool:
         """Whether the loop lives."""
         return self._loop.is_alive()
+
+    def turns(self, timeout_s: float) -> bool:
+        """Whether the loop comes round within `timeout_s`."""
+        came = threading.Event()
+        self._server_trigger().pull_trigger(came.set)
+        return came.wait(timeout_s)
 
     def drain(self, grace_s: float) -> None:
         """Waits until no request is in hand, at most `grace_s`."""

@@ -24,9 +24,9 @@ def command(config: str | None) -> int:
 
     try:
         settings = load(config, os.environ)
-        from sift.server import build
+        from sift.server import run
 
-        build(settings).serve()
+        run(settings)
     except SiftError as error:
         terminal.say(str(error))
         return exits.ERROR

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -14,6 +15,8 @@ from sift.cli import terminal
 from sift.cli.files import write_all
 
 SKILL = "sift"
+PROGRAM = b"/usr/local/bin/sift"
+"""What the units run as they come with the package."""
 
 
 def _options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -32,8 +35,10 @@ def unit(name: str | None, directory: str | None, force: bool) -> None:
       sift unit
       sift unit sift.service
       sift unit --install /etc/systemd/system
+
+    They run the sift that is asked for them.
     """
-    _show_or_install("ops", "units", name=name, directory=directory, force=force)
+    _show_or_install("ops", "units", name=name, directory=directory, force=force, change=_with_this_program)
 
 
 @click.command()
@@ -67,8 +72,24 @@ def skill(name: str | None, directory: str | None, force: bool) -> None:
     _show_or_install("skill", name=name or (None if directory else "SKILL.md"), directory=directory, force=force)
 
 
-def _show_or_install(*place: str, name: str | None, directory: str | None, force: bool) -> None:
-    found = dict(_walk(files("sift").joinpath(*place)))
+def _unchanged(data: bytes) -> bytes:
+    return data
+
+
+def _with_this_program(data: bytes) -> bytes:
+    """A unit that runs this installation's `sift`, where it has one beside its Python."""
+    program = os.path.join(os.path.dirname(sys.executable), "sift")
+    return data.replace(PROGRAM, os.fsencode(program)) if os.access(program, os.X_OK) else data
+
+
+def _show_or_install(
+    *place: str,
+    name: str | None,
+    directory: str | None,
+    force: bool,
+    change: Callable[[bytes], bytes] = _unchanged,
+) -> None:
+    found = {name: change(data) for name, data in _walk(files("sift").joinpath(*place))}
     if name is not None:
         if name not in found:
             raise click.UsageError(f"{name} is none of {', '.join(sorted(found))}")

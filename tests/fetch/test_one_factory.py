@@ -23,6 +23,8 @@ MEANS = {
 }
 # The command and its client speak to Sift alone.
 APART = {"cli", "client", "fetch"}
+# systemd's own means: sockets that were passed, and one datagram to a socket of this host's file system.
+EXEMPT = {"ops/systemd.py": {"socket"}}
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -40,7 +42,9 @@ def sources() -> list[Path]:
 
 @pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_other_room_imports_what_can_dial(path: Path) -> None:
-    assert not MEANS.intersection(imported(path))
+    exempt = EXEMPT.get(path.relative_to(ROOT).as_posix(), set())
+
+    assert not MEANS.intersection(imported(path)) - exempt
 
 
 def test_in_the_room_itself_one_module_dials() -> None:
