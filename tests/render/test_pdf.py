@@ -157,6 +157,11 @@ def test_outline_entries_become_headings_where_their_lines_stand() -> None:
     assert "## Page 2\n\n### Nowhere to be seen\n\nwords" in text
 
 
+def test_a_heading_that_runs_into_its_text_comes_before_it() -> None:
+    text = shown(pdfs.lines("Before.\n\nGitHub The code is kept there.\n\nAfter."), outline=[(0, "GitHub", 1)])
+    assert "Before.\n\n### GitHub\n\nGitHub The code is kept there." in text
+
+
 def test_an_outline_that_leads_in_a_circle_ends() -> None:
     body = pdfs.pdf([pdfs.lines("x")], outline=[(0, "A", 1), (0, "B", 1)])
     first = body.index(b"/Next") + 6

@@ -110,23 +110,28 @@ def _with_headings(blocks: list[str], bookmarks: Iterable[Bookmark]) -> list[str
             continue
         number, begin, end = place
         before, line, after = (blocks[number][a:b].strip("\n") for a, b in ((0, begin), (begin, end), (end, None)))
-        heading = f"{mark} {' '.join(line.split())}"
+        heading = f"{mark} {' '.join(line.split()) or bookmark.title}"
         blocks[number : number + 1] = [part for part in (before, heading, after) if part]
     return lost + blocks
 
 
 def _place(blocks: Sequence[str], title: str) -> tuple[int, int, int] | None:
-    """Where a title stands as lines of its own: block, begin, end. A number before it and spaces do not matter."""
+    """Where a title stands as lines of its own: block, begin, end. A number before it and spaces do not matter.
+
+    Where it only begins a line, as headings do that run into their text: the empty place before that line.
+    """
     letters = r"\s*".join(re.escape(char) for char in title if not char.isspace())
     number = r"(?:(?:Chapter|Section|Appendix)\s+)?(?:[\dA-Z]{1,3}(?:\.\d{1,3}){0,5}\.?:?\s+)?"
-    pattern = re.compile(rf"^{number}{letters}\s*$", re.MULTILINE | re.IGNORECASE)
+    begins = re.compile(rf"^{number}{letters}(?:(?P<alone>\s*$)|(?!\w))", re.MULTILINE | re.IGNORECASE)
+    run_in = None
     for at, block in enumerate(blocks):
         if block.startswith(("#", "|")):
             continue
-        found = pattern.search(block)
-        if found:
-            return at, found.start(), found.end()
-    return None
+        for found in begins.finditer(block):
+            if found["alone"] is not None:
+                return at, found.start(), found.end()
+            run_in = run_in or (at, found.start(), found.start())
+    return run_in
 
 
 def _ranges(numbers: Sequence[int]) -> str:
