@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import queue
-import resource
 import signal
 import threading
 from collections.abc import Sequence
@@ -40,13 +39,13 @@ from sift.metrics import Metrics
 from sift.ops.systemd import Systemd
 from sift.pipeline import Pipeline
 from sift.pipeline.messages import PRELOAD
+from sift.process import prepare
 from sift.workers import Pool, end_fork_server
 
 DATABASE = "dcache.sqlite3"
 STORE_SILENT_S = 2.0
 NO_WORKER_S = 5.0
 LOOP_STUCK_S = 5.0
-MOST_DESCRIPTORS = 65536
 STOP, RELOAD = "stop", "reload"
 
 
@@ -108,16 +107,8 @@ def run(config: Config) -> None:
     Raises `ConfigError`, `StartError` or `StoreError`.
     """
     systemd = Systemd.of(os.environ)
-    _raise_descriptors()
+    prepare()
     build(config, sockets=systemd.sockets).serve(systemd)
-
-
-def _raise_descriptors() -> None:
-    """As many descriptors as the system lets us have, within reason: each idle connection holds one."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _check_callers(config: Config, hosts: Sequence[str]) -> None:

@@ -20,6 +20,7 @@ FLOOR = {
     "auth": 1,
     "workers": 1,
     "datadir": 1,
+    "process": 1,
     "fetch": 2,
     "render": 2,
     "digest": 2,
