@@ -155,7 +155,7 @@ def test_another_programs_database_is_refused_and_left_alone(tmp_path, version):
 def test_a_sqlite_that_is_too_old_is_refused_before_anything_is_made(tmp_path, monkeypatch):
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
 
-    with pytest.raises(StoreError, match="too old, 3.35 or newer is needed"):
+    with pytest.raises(StoreError, match="too old"):
         Store.open(tmp_path / "data" / "dcache.sqlite3", cache_bytes=BUDGET)
 
     assert list(tmp_path.iterdir()) == []
