@@ -78,6 +78,8 @@ def fitted(found: Sequence[Found], max_chars: int) -> tuple[Found, ...]:
     kept: list[Found] = []
     room = max_chars
     for passage in found:
+        if len(_trail(passage)) > room // 3:
+            passage = replace(passage, trail=())
         size = len(_shown(passage)) + (len(_RULE) if kept else 0)
         if size <= room:
             kept.append(passage)
@@ -119,19 +121,15 @@ def _trail(passage: Found) -> str:
 
 
 def _opening(text: str, max_chars: int) -> Digest:
-    outline = _outline(text)
-    room = max_chars - len(NOTHING_FOUND) - 40
-    listed = _joined(outline, room // 2)
-    head = (
-        _shortened(Found(text.strip(), 0.0, 0), max(_LEAST, room - len(listed)))
-        if len(text) > room - len(listed)
-        else None
-    )
-    opening = head or Found(text.strip(), 0.0, 0)
-    offset = len(text) - len(text.lstrip())
-    parts = [f"*{NOTHING_FOUND}*", opening.text, f"**Outline**\n\n{listed}" if listed else ""]
-    content = "\n\n".join(part for part in parts if part)
-    return Digest(content[: max(max_chars, _LEAST)], (Found(opening.text, 0.0, offset),), note=NOTHING_FOUND)
+    """The beginning of the text and its headings; the note stands in the content where there is room for it."""
+    said = f"*{NOTHING_FOUND}*\n\n" if max_chars >= 3 * len(NOTHING_FOUND) else ""
+    listed = _joined(_outline(text), (max_chars - len(said)) // 2) if said else ""
+    outline = f"\n\n**Outline**\n\n{listed}" if listed else ""
+    room = max_chars - len(said) - len(outline)
+    opening = Found(text.strip(), 0.0, len(text) - len(text.lstrip()))
+    if len(opening.text) > room:
+        opening = _shortened(opening, room)
+    return Digest(said + opening.text + outline, (opening,), note=NOTHING_FOUND)
 
 
 def _outline(text: str) -> Iterator[str]:
