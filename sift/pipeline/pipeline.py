@@ -16,6 +16,7 @@ from sift.errors import (
     Blocked,
     Internal,
     Invalid,
+    RequestError,
     TargetError,
     TooLong,
     Unsupported,
@@ -66,24 +67,32 @@ class Pipeline:
     def fetch_target(self, caller: Caller, target: Target, lane: Lane) -> Result:
         """The result of one target; raises `TargetError`. Logs a line and counts the outcome, either way."""
         began = self._clock.monotonic()
-        outcome, status, nbytes = Outcome.INTERNAL, None, 0
+        outcome: Outcome | None = Outcome.INTERNAL
+        status, nbytes = None, 0
         try:
             result = self._steps(caller, target, lane, began)
             outcome, status = Outcome.OK, result.envelope["status"]
             nbytes = result.envelope["content_bytes"]
-            return result
         except TargetError as error:
             outcome, status = error.outcome, error.status
             raise _without_used_hint(error, target) from None
+        except RequestError:  # its lane could not begin it now (a full disk, a stop): it is nobody's failure
+            outcome = None
+            raise
         except Exception as error:  # the last resort: a fault of ours is this target's, and tells nothing
             self._log.fault("fetch_target", error, caller=caller, job=lane.job_id, idx=lane.idx)
             raise Internal from None
         finally:
-            elapsed_s = self._clock.monotonic() - began
-            self._metrics.fetch(outcome, elapsed_s - lane.waited_s)
-            elapsed_ms = int(elapsed_s * 1000)
-            host = self._host_of(target)
-            self._log.target(caller, lane, outcome, status=status, elapsed_ms=elapsed_ms, nbytes=nbytes, host=host)
+            if outcome is not None:
+                self._account(caller, target, lane, outcome, status, nbytes, self._clock.monotonic() - began)
+        return result
+
+    def _account(
+        self, caller: Caller, target: Target, lane: Lane, outcome: str, status: int | None, nbytes: int, seconds: float
+    ) -> None:
+        self._metrics.fetch(outcome, seconds - lane.waited_s)
+        elapsed_ms, host = int(seconds * 1000), self._host_of(target)
+        self._log.target(caller, lane, outcome, status=status, elapsed_ms=elapsed_ms, nbytes=nbytes, host=host)
 
     def abort(self) -> None:
         """Ends every fetch under way: the grace of a stop is over."""
