@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 
 from tests.bench.pages import some
-from tests.bench.peering import peer
+from tests.bench.peering import Peer, peer
 from tests.bench.processes import cpu_s
 from tests.bench.rounds import Options, leave_out, paired, row, show
 from tests.bench.serving import Serving, serving
 from tests.bench.site import site
 
 PAGES = 32
-PEERS = {"crawl4ai": 0.4, "mcp-server-fetch": 0.02, "trafilatura": None}
+PEERS = {"crawl4ai": (0.4, 32), "mcp-server-fetch": (0.02, 4), "trafilatura": (None, 32)}
+"""Each with its target, and how many of the pages are read by it and by Sift: one takes seconds a page."""
+READ = 96
+"""Pages that Sift reads a round, the same ones again: the kernel counts CPU by ticks of 10 ms."""
 TITLE = "2. CPU a page, whole tree of processes, {}"
 
 
@@ -24,34 +28,32 @@ def main(options: Options) -> None:
     number = count()
     with site(options.shared) as port, serving(port) as server:
 
-        def urls() -> list[str]:
+        def urls(pages: int) -> list[str]:
             at = next(number)
-            return [f"http://127.0.0.1:{port}/page/{page}?{at}" for page in range(PAGES)]
+            return [f"http://127.0.0.1:{port}/page/{page * PAGES // pages}?{at}" for page in range(pages)]
 
-        for name, most in PEERS.items():
+        for name, (most, pages) in PEERS.items():
             with peer(name, options.peers) as other:
                 if other is None:
                     leave_out(TITLE.format(what), name)
                     continue
-                read, pid = other.read, other.pid
-                server.drained(urls())
-                read(urls())
-                pair = paired(
-                    options.rounds,
-                    lambda: _spent(server.pid, lambda: _thrice(server, urls)),
-                    lambda read=read, pid=pid: _spent(pid, lambda: [read(urls()) for _ in range(3)]),
-                )
-                rows.append(row("a batch", pair, name, most))
+                ours = partial(_ours, server, urls, pages)
+                theirs = partial(_theirs, other, urls, pages)
+                ours()
+                theirs()
+                rows.append(row("a batch", paired(options.rounds, ours, theirs), f"{name}, {pages} pages", most))
     show(TITLE.format(what), rows)
 
 
-def _thrice(server: Serving, urls: Callable[[], list[str]]) -> None:
-    for _ in range(3):
-        server.drained(urls())
+def _ours(server: Serving, urls: Callable[[int], list[str]], pages: int) -> float:
+    """CPU seconds a page, of server and workers."""
+    before = cpu_s(server.pid)
+    for _ in range(READ // pages):
+        server.drained(urls(pages))
+    return (cpu_s(server.pid) - before) / READ
 
 
-def _spent(pid: int, work: Callable[[], object]) -> float:
-    """CPU seconds a page, for work that goes through all pages three times."""
-    before = cpu_s(pid)
-    work()
-    return (cpu_s(pid) - before) / (3 * PAGES)
+def _theirs(other: Peer, urls: Callable[[int], list[str]], pages: int) -> float:
+    before = cpu_s(other.pid)
+    other.read(urls(pages))
+    return (cpu_s(other.pid) - before) / pages

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import gzip
 import random
+from functools import cache
 from pathlib import Path
 
-WORDS = (
+_WORDS = (
     "river harbour light window letter garden engine winter market signal bridge copper valley paper engine "
     "measure quiet northern station weather report village evening answer morning distance number question "
     "carry follow gather hold listen mend open paint remember settle travel under weave yield across between"
-).split()  # noqa: SIM905 (a list of them would be a page long)
+)
 
 
 def real(shared: Path, count: int = 32) -> list[bytes]:
@@ -61,12 +62,19 @@ def text(nbytes: int, seed: int = 1) -> bytes:
 
 def sentence(dice: random.Random, words: int) -> str:
     """A sentence that means nothing."""
-    return " ".join(dice.choices(WORDS, k=words)).capitalize() + "."
+    return " ".join(dice.choices(_words(), k=words)).capitalize() + "."
+
+
+@cache
+def _words() -> list[str]:
+    return _WORDS.split()
 
 
 def _paragraph(dice: random.Random) -> str:
     said = [sentence(dice, dice.randint(6, 18)) for _ in range(dice.randint(2, 6))]
-    return f'<p>{" ".join(said)} <a href="/{dice.choice(WORDS)}/{dice.random():.6f}">{dice.choice(WORDS)}</a></p>\n'
+    return (
+        f'<p>{" ".join(said)} <a href="/{dice.choice(_words())}/{dice.random():.6f}">{dice.choice(_words())}</a></p>\n'
+    )
 
 
 def _block(dice: random.Random, number: int) -> str:
@@ -78,13 +86,13 @@ def _block(dice: random.Random, number: int) -> str:
         cells = "".join(f"<tr><td>{sentence(dice, 3)}</td><td>{dice.random():.4f}</td></tr>" for _ in range(8))
         return f"<table><tr><th>name</th><th>value</th></tr>{cells}</table>\n"
     if number % 9 == 8:
-        code = "\n".join(f"    {dice.choice(WORDS)}({dice.random():.5f}, {number})" for _ in range(6))
-        return f'<pre><code class="language-python">def {dice.choice(WORDS)}():\n{code}\n</code></pre>\n'
+        code = "\n".join(f"    {dice.choice(_words())}({dice.random():.5f}, {number})" for _ in range(6))
+        return f'<pre><code class="language-python">def {dice.choice(_words())}():\n{code}\n</code></pre>\n'
     return _paragraph(dice)
 
 
 def _menu(dice: random.Random, entries: int) -> str:
-    return "".join(f'<li class="item"><a href="/menu/{n}">{dice.choice(WORDS)}</a></li>' for n in range(entries))
+    return "".join(f'<li class="item"><a href="/menu/{n}">{dice.choice(_words())}</a></li>' for n in range(entries))
 
 
 _HEAD = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title} | Made pages</title>

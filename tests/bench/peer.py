@@ -53,7 +53,7 @@ def mcp_server_fetch() -> Work:
     from mcp_server_fetch.server import fetch_url
 
     async def fetch(urls: list[str]) -> int:
-        return sum([len((await fetch_url(url, "bench"))[0]) for url in urls])
+        return sum([len((await fetch_url(url, "bench", allow_private_ips=True))[0]) for url in urls])
 
     return _run(fetch)
 
