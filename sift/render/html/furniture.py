@@ -80,7 +80,7 @@ def drop_around_docs(order: list[Node], root: Node) -> None:
     for node in order:
         if node is root or node.is_dropped:
             continue
-        if node.tag in _ALWAYS or node.attrs.get("role", "").lower() in _ROLES:
+        if node.tag in _ALWAYS or ("role" in node.attrs and node.attrs["role"].lower() in _ROLES):
             node.is_dropped = node.tag == "nav" or node.size <= most
         elif node.size <= most and node.tag not in ("body", "main", "article") and _is_docs_furniture(node):
             node.is_dropped = True
@@ -130,6 +130,7 @@ _ARTICLES = re.compile(
         "galler(?:y|ies)|resgallery\\w*|slide-?show|carousel|slider|lightbox|pull-?quote|teasers?|tease"
     )
 )
+_GOING = _ALWAYS | words("footer aside form")
 _SHOWS = re.compile(r"galler|slide|carousel|lightbox|widget|teaser")
 _ARTICLE_KEPT = words("html body main article p blockquote pre code td th tr tbody table b i strong em")
 
@@ -139,9 +140,9 @@ def drop_around_articles(order: list[Node], good: float) -> None:
     most = good * 0.3
     shown: dict[str, list[Node]] = {}
     for node in order:
-        if node.is_dropped or node.tag in _ARTICLE_KEPT:
+        if node.is_dropped or node.tag in _ARTICLE_KEPT or not (node.attrs or node.tag in _GOING):
             continue
-        if node.tag in _ALWAYS or node.attrs.get("role", "").lower() in _ROLES:
+        if node.tag in _ALWAYS or ("role" in node.attrs and node.attrs["role"].lower() in _ROLES):
             node.is_dropped = node.tag == "nav" or node.good <= most
         elif node.good <= most and (node.tag in ("footer", "aside", "form") or _is_article_furniture(node)):
             node.is_dropped = True
@@ -159,10 +160,15 @@ def _take_back(nodes: list[Node]) -> None:
 
 
 def _is_article_furniture(node: Node) -> bool:
+    names = node.names()
+    if not names or not _names_article_furniture(names):
+        return False
     if node.parent is not None and node.parent.tag in HEADINGS:
         return False
-    names = node.names() if node.attrs.get("id", "").count("-") < 3 else f" {node.attrs.get('class', '').lower()} "
-    return bool(names) and _names_article_furniture(names)
+    # An id of many words is made of a heading's: it says what the text is about.
+    return node.attrs.get("id", "").count("-") < 3 or _names_article_furniture(
+        f" {node.attrs.get('class', '').lower()} "
+    )
 
 
 @lru_cache(2048)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 
 from sift.render.html.furniture import HEADINGS
 from sift.render.html.tree import Node, Tree, walk
@@ -49,13 +50,18 @@ def _for_documents(tree: Tree, order: list[Node], url: str) -> float:
         points += 3
     tags = Counter(node.tag for node in order)
     points += min(2, tags["pre"]) + (tags["code"] >= 8) + (tags["dt"] >= 5) + (tags["th"] >= 4)
-    points += 3 * any(_PLACES.search(names) for node in order if (names := node.names()))
+    points += 3 * any(_is_place(node.names()) for node in order if node.attrs)
     points += min(2, len({word.lower() for word in _WORDS.findall(f"{tree.title} {url}")}))
     if any(_QUESTIONS.search(text) for text in tree.json_ld) or any(
         "answer" in node.attrs.get("itemprop", "").lower() for node in order
     ):
         points += 4
     return points + min(2, _anchored(order)) + 3 * (_posts(order) >= 3)
+
+
+@lru_cache(2048)
+def _is_place(names: str) -> bool:
+    return bool(_PLACES.search(names))
 
 
 def _anchored(order: list[Node]) -> int:
@@ -73,8 +79,9 @@ def _posts(order: list[Node]) -> int:
     counts: Counter[str] = Counter()
     sizes: Counter[str] = Counter()
     for node in order:
-        names = node.attrs.get("class", "")
-        if names and node.good >= 60 and _POSTS.search(names.lower()):
+        if node.good < 60 or not (names := node.attrs.get("class", "")):
+            continue
+        if _POSTS.search(names.lower()):
             counts[names] += 1
             sizes[names] += int(node.good)
     most = order[0].good

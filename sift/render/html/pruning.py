@@ -63,8 +63,9 @@ _LONGEST_SIGN = 200  # characters of a line that may be a promotion
 
 def prune(root: Node, headline: str) -> None:
     """Drops them."""
-    running.part(root)
-    running.score(root)
+    made = running.part(root)
+    if made:
+        running.score(root)
     attach_captions(root)
     _drop_headline(root, headline)
     running.score(root)
@@ -75,6 +76,8 @@ def prune(root: Node, headline: str) -> None:
     _drop_promotions(blocks, texts)
     _drop_ends(blocks, texts)
     _drop_empty_headings(root)
+    for node in made:
+        node.parent = None  # no circle is left for the collector
 
 
 def attach_captions(root: Node) -> None:

@@ -60,14 +60,16 @@ def _sum(order: list[Node]) -> None:
         node.good, node.is_inline = good, is_inline
 
 
-def part(root: Node) -> None:
-    """Puts each run of text beside blocks, or between two line breaks, into a paragraph of its own."""
+def part(root: Node) -> list[Node]:
+    """Puts each run of text beside blocks, or between two line breaks, into a paragraph of its own; these."""
+    made: list[Node] = []
     for node in list(walk(root)):
         if not node.is_inline and node.own and node.tag in _PARTED:
-            _part(node)
+            _part(node, made)
+    return made
 
 
-def _part(node: Node) -> None:
+def _part(node: Node, made: list[Node]) -> None:
     runs: list[Node | list[Node | str]] = [[]]
     for kid in node.kids:
         last = runs[-1]
@@ -82,7 +84,7 @@ def _part(node: Node) -> None:
     if len(runs) > 1:
         node.kids, node.inner, node.chars = [], [], 0
         for run in runs:
-            _append(node, run)
+            _append(node, run, made)
 
 
 def _ends_in_break(run: list[Node | str]) -> bool:
@@ -94,7 +96,7 @@ def _ends_in_break(run: list[Node | str]) -> bool:
     return False
 
 
-def _append(node: Node, run: Node | list[Node | str]) -> None:
+def _append(node: Node, run: Node | list[Node | str], made: list[Node]) -> None:
     if isinstance(run, Node):
         node.add(run)
         return
@@ -109,3 +111,4 @@ def _append(node: Node, run: Node | list[Node | str]) -> None:
             kid.parent = paragraph
     if paragraph.chars or paragraph.inner:
         node.add(paragraph)
+        made.append(paragraph)

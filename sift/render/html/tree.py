@@ -82,6 +82,7 @@ class Tree:
     """One parsed page: what is seen (`root`), and what the page says about itself."""
 
     root: Node
+    nodes: list[Node] = field(default_factory=list)  # all but those made afterwards
     title: str = ""
     language: str = ""
     base: str = ""
@@ -99,10 +100,12 @@ class Tree:
 
 
 def _names(attrs: dict[str, str]) -> str:
-    if not attrs:
-        return ""
-    found = f"{attrs.get('class', '')} {attrs.get('id', '')} {attrs.get('role', '')}"
-    if len(found) == 2:
+    found = attrs.get("class", "")
+    if "id" in attrs:
+        found = f"{found} {attrs['id']}"
+    if "role" in attrs:
+        found = f"{found} {attrs['role']}"
+    if not found:
         return ""
     found = found[:_LONGEST_NAMES]
     lower = found.lower()
@@ -154,14 +157,11 @@ def text_of(root: Node, limit: int = 1_000_000) -> str:
 
 
 def release(tree: Tree) -> None:
-    """Takes the parent links away, so that the tree is freed at once and not by the collector."""
-    stack = [tree.root]
-    while stack:
-        node = stack.pop()
+    """Takes the tree apart, so that it is freed at once and not by the collector (lxml's parser is a circle)."""
+    for node in tree.nodes:
         node.parent = None
-        node.kids = []
-        stack.extend(node.inner)
-        node.inner = []
+    tree.nodes.clear()
+    tree.root.kids, tree.root.inner = [], []
 
 
 def restore(root: Node) -> None:
@@ -193,7 +193,9 @@ class _Builder:
         root = Node("body", {}, None)
         self.tree = Tree(root)
         self._node = root
+        self._nodes = self.tree.nodes
         self._stack: list[Node] = []
+        self._links = 0  # open ones
         self._skipped = 0  # open elements since the outermost one that is left out
         self._sink: list[str] | None = None
         self._sink_tag = ""
@@ -215,11 +217,15 @@ class _Builder:
             self._skipped = 1
             return
         above = self._node
-        parent = _out_of_link(above) if tag == "a" else above
+        parent = above
+        if tag == "a":
+            parent = _out_of_link(above) if self._links else above
+            self._links += 1
         self._stack.append(above)
         self._node = node = Node(tag, attrs, parent)
         parent.kids.append(node)
         parent.inner.append(node)
+        self._nodes.append(node)
 
     def _special(self, tag: str, attrs: dict[str, str]) -> None:
         if tag in ("html", "body"):
@@ -266,6 +272,8 @@ class _Builder:
             return
         if self._text:
             self._end_text()
+        if tag == "a" and self._links:
+            self._links -= 1
         if self._stack:
             self._node = self._stack.pop()
 
@@ -287,6 +295,7 @@ class _Builder:
         math = Node("math", {"alttext": tex} | ({"display": "block"} if is_display else {}), self._node)
         math.add_text(tex)
         self._node.add(math)
+        self._nodes.append(math)
 
     def data(self, data: str) -> None:
         if not self._skipped:
