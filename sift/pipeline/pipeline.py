@@ -29,7 +29,8 @@ from sift.metrics import Metrics
 from sift.pipeline import envelope, messages
 from sift.pipeline.answering import Answering
 from sift.pipeline.cutting import fitting
-from sift.pipeline.source import LaneSlots, Source
+from sift.pipeline.recall import KIND, Recall
+from sift.pipeline.source import LaneSlots, Source, forbids_storing
 from sift.target import Caller, Lane, Outcome, Page, Result, Target
 from sift.workers import Pool
 
@@ -58,6 +59,7 @@ class Pipeline:
         self._answering = Answering(
             config.digest, fetcher, store.digest, ttl_s=config.cache.ttl_s, clock=clock, metrics=metrics
         )
+        self._recall = Recall(store.digest, ttl_s=config.cache.ttl_s, clock=clock)
         self._source = Source(config, fetcher, store.content, pool, metrics=metrics, clock=clock)
         self._pool = pool
         self._metrics = metrics
@@ -168,7 +170,7 @@ class Pipeline:
             digest_chars=self._config.digest.max_chars,
             digest_spare=self._answering.spare(caller),
         )
-        answer = self._pool.call(messages.PAGE, msgspec.msgpack.encode(wish), lane=lane.name)
+        answer = self._made(caller, page, target, msgspec.msgpack.encode(wish), lane)
         done = msgspec.msgpack.decode(answer, type=messages.Yield)
         if done.refused is not None:
             refusal = _REFUSALS.get(done.refused)
@@ -176,6 +178,19 @@ class Pipeline:
                 raise Internal
             raise refusal(done.why.removeprefix(f"{done.refused}: "), hint=done.hint)
         return done
+
+    def _made(self, caller: Caller, page: Page, target: Target, payload: bytes, lane: Lane) -> bytes:
+        """What a worker makes of it, or made of it before."""
+
+        def work() -> bytes:
+            return self._pool.call(messages.PAGE, payload, lane=lane.name)
+
+        if forbids_storing(page):
+            return work()
+        answer, was_known = self._recall.answer(caller, payload, work)
+        if target.question is not None and not self._answering.may_ask(caller):  # else a model's answer is what counts
+            self._metrics.cache_requests_total.labels(KIND, "hit" if was_known else "miss").inc()
+        return answer
 
 
 def _without_used_hint(error: TargetError, target: Target) -> TargetError:

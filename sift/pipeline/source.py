@@ -137,7 +137,7 @@ class Source:
     def _store(self, part: str, url: str, page: Page, *, confirmed: bool) -> None:
         if confirmed:
             self._cache.touch(part, url, page)
-        elif page.status == 200 and page.body and not _forbids_storing(page):
+        elif page.status == 200 and page.body and not forbids_storing(page):
             self._cache.put(part, url, page)
         else:
             self._cache.delete(part, url)
@@ -150,6 +150,7 @@ def _is_recoverable(error: TargetError) -> bool:
     return isinstance(error, Unreachable | TimedOut)
 
 
-def _forbids_storing(page: Page) -> bool:
+def forbids_storing(page: Page) -> bool:
+    """Whether the site said `no-store`: neither the page nor what was made of it is kept then."""
     directives = page.headers.get("cache-control", "").lower().split(",")
     return any(directive.strip().partition("=")[0] == "no-store" for directive in directives)
