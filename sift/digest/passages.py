@@ -87,6 +87,7 @@ class _Gathering:
         self._whole_max = whole_max
         self._trail: list[tuple[int, str]] = []
         self._open: list[_Block] = []
+        self._held = 0  # what the open blocks count together
 
     def add(self, block: _Block) -> None:
         if block.kind == HEADING:
@@ -101,30 +102,32 @@ class _Gathering:
         if self._open and not self._text[self._open[0].start : self._open[-1].end].isspace():
             self.passages.append(Passage(self._open[0].start, self._open[-1].end, self._titles()))
         self._open = []
+        self._held = 0
+
+    def _hold(self, block: _Block) -> None:
+        self._open.append(block)
+        self._held += block.size
 
     def _titles(self) -> tuple[str, ...]:
         return tuple(title for _, title in self._trail)
 
-    def _size(self) -> int:
-        return sum(block.size for block in self._open)
-
     def _enter(self, heading: _Block) -> None:
         # a heading without text of its own begins the passage of what follows it
-        if any(block.kind != HEADING for block in self._open) or self._size() > _USUAL:
+        if any(block.kind != HEADING for block in self._open) or self._held > _USUAL:
             self.flush()
         while self._trail and self._trail[-1][0] >= heading.level:
             self._trail.pop()
         self._trail.append((heading.level, heading.title))
-        self._open.append(heading)
+        self._hold(heading)
 
     def _add_text(self, block: _Block) -> None:
-        if self._size() + block.size > _LONGEST or self._has_whole():
+        if self._held + block.size > _LONGEST or self._has_whole():
             self._flush_unless_heading()
         for part in _parts(self._text, block):
-            if self._size() + part.size > _LONGEST:
+            if self._held + part.size > _LONGEST:
                 self._flush_unless_heading()
-            self._open.append(part)
-            if self._size() >= _USUAL:
+            self._hold(part)
+            if self._held >= _USUAL:
                 self.flush()
 
     def _add_whole(self, block: _Block) -> None:
@@ -132,14 +135,14 @@ class _Gathering:
             self.flush()
             self.passages.extend(self._taken_apart(block))
             return
-        if self._size() + block.size > max(_LONGEST, block.size + _LEAD_IN):
+        if self._held + block.size > max(_LONGEST, block.size + _LEAD_IN):
             self._keep_lead_in()
-        self._open.append(block)
-        if self._size() >= _USUAL:
+        self._hold(block)
+        if self._held >= _USUAL:
             self.flush()
 
     def _has_whole(self) -> bool:
-        return self._size() > _LEAD_IN and any(block.kind in {CODE, TABLE} for block in self._open)
+        return self._held > _LEAD_IN and any(block.kind in {CODE, TABLE} for block in self._open)
 
     def _flush_unless_heading(self) -> None:
         if any(block.kind != HEADING for block in self._open):
@@ -152,8 +155,9 @@ class _Gathering:
             self._flush_unless_heading()
             return
         self._open.pop()
+        self._held -= last.size
         self._flush_unless_heading()
-        self._open.append(last)
+        self._hold(last)
 
     def _taken_apart(self, block: _Block) -> Iterator[Passage]:
         """A code block or table too long to be shown whole, by lines, each piece with fence or header."""
