@@ -57,7 +57,7 @@ class Renderings:
         return bool({name, HTML if name == RAW_HTML else name} & self._wish.formats)
 
     def _knows_links(self) -> bool:
-        """Whether the first envelope's context has them all; that of a text has none, but not since there were none."""
+        """Whether the first envelope's context has them all. That of a text has an empty list, which says nothing."""
         context = self._found.first.get("context", {})
         has_some = bool(context.get("links")) or "html" in self._found.first.get("content_type", "")
         return "links" in context and has_some and not context.get("truncated")
