@@ -70,6 +70,17 @@ _ALPHABETS = (
 )
 
 
+def _loaded() -> frozenset[str]:
+    """The codecs of all WHATWG encodings, loaded. A worker opens no file once it takes jobs, and a codec is a file."""
+    known = {webencodings.lookup(label) for label in webencodings.LABELS}
+    names = {found.codec_info.name for found in known if found} - {"replacement", "x-user-defined"}
+    from_bytes("Все люди".encode("cp1251"), cp_isolation=list(_CANDIDATES))  # loads what it needs itself
+    return frozenset(codecs.lookup(name).name for name in (*names, *_CANDIDATES, "utf_8_sig", "gb18030"))
+
+
+_LOADED = _loaded()
+
+
 def detect(body: bytes) -> str:
     """The WHATWG name of the encoding that `body` seems to be in; `windows-1252` where nothing tells."""
     order = sniff.utf16_order(body)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from html import unescape
 from itertools import islice
 
 from lxml import etree
@@ -142,8 +143,6 @@ def _plain(html: str) -> str:
 
 
 def _character(match: re.Match[str]) -> str:
-    from html import unescape
-
     return unescape(match[0]).replace("\0", "")
 
 
