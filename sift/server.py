@@ -165,7 +165,7 @@ class Watch:
     def hopeless(self) -> list[str]:
         """What is wrong and stays so until a restart: a dead thread, a loop that does not turn."""
         found = self._dead()
-        if not self.http.turns(LOOP_STUCK_S):
+        if self.http.stuck_s() > LOOP_STUCK_S:
             found.append("the loop of connections is stuck")
         return found
 
@@ -186,6 +186,7 @@ class Server:
         self._config = config
         self._hosts = hosts
         self._parts = parts
+        self._environ = dict(os.environ)  # as it was: the pool hides the environment for a moment, now and then
         self._signals: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     @property
@@ -232,7 +233,7 @@ class Server:
         """Reads the config file again and puts in force what can be; a bad file leaves the old one in force."""
         parts = self._parts
         try:
-            new = load(self._config.path, os.environ)
+            new = load(self._config.path, self._environ)
             _check_callers(new, self._hosts)
         except ConfigError as error:
             parts.log.event("config_refused", "error", error=str(error))

@@ -6,8 +6,10 @@ Routes and errors of the app itself are not known here.
 from __future__ import annotations
 
 import os
+import resource
 import secrets
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,6 +24,8 @@ from sift.errors import StartError
 
 CONNECTION_LIMIT = 4096
 """Idle connections cost no thread; the default of 100 lets 98 of them stop the next request (measured)."""
+OTHER_DESCRIPTORS = 256
+"""Kept from connections for fetches, the store and the workers: who is let in must be served."""
 MOST_BODY_BYTES = 1 << 20
 """Above every endpoint's own cap, which answers in its own words; a body over this is not even read."""
 MOST_HEADER_BYTES = 64 << 10
@@ -106,8 +110,10 @@ class HttpServer:
     def __init__(self, server: Any) -> None:
         self._server = server
         self._listeners = _listeners(server)
+        self._turned_s = time.monotonic()
         for listener in self._listeners:
             listener.channel_class = _Channel
+            listener.readable = self._noting(listener.readable)
         self._loop = threading.Thread(target=server.run, name="sift-http", daemon=True)
         self._handling = 0
         self._quiet = threading.Condition()  # guards the count of requests in the app's hands
@@ -127,7 +133,7 @@ class HttpServer:
                 **where,
                 threads=config.threads,
                 ident=None,
-                connection_limit=CONNECTION_LIMIT,
+                connection_limit=_connection_limit(),
                 asyncore_use_poll=True,
                 backlog=1024,
                 max_request_body_size=MOST_BODY_BYTES,
@@ -156,11 +162,9 @@ class HttpServer:
         """Whether the loop lives."""
         return self._loop.is_alive()
 
-    def turns(self, timeout_s: float) -> bool:
-        """Whether the loop comes round within `timeout_s`."""
-        came = threading.Event()
-        self._server_trigger().pull_trigger(came.set)
-        return came.wait(timeout_s)
+    def stuck_s(self) -> float:
+        """Seconds since the loop last came round; it does so every second at least."""
+        return time.monotonic() - self._turned_s
 
     def drain(self, grace_s: float) -> None:
         """Waits until no request is in hand, at most `grace_s`."""
@@ -174,6 +178,15 @@ class HttpServer:
             self._loop.join()
         self._close_all()
         self._listeners[0].task_dispatcher.shutdown(timeout=2)
+
+    def _noting(self, readable: Callable[[], bool]) -> Callable[[], bool]:
+        """The loop asks every listener once a round."""
+
+        def noted() -> bool:
+            self._turned_s = time.monotonic()
+            return readable()
+
+        return noted
 
     def _counted(self, app: Callable[..., Any]) -> Callable[..., Any]:
         def counted(environ: Any, start_response: Any) -> Any:
@@ -194,6 +207,14 @@ class HttpServer:
     def _close_all(self) -> None:
         """Takes the loop everything it watches, which ends it."""
         close_all(self._listeners[0]._map, ignore_all=True)
+
+
+def _connection_limit() -> int:
+    """Fewer connections than descriptors, or `accept` would fail, and be tried again without a pause."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return CONNECTION_LIMIT
+    return max(8, min(CONNECTION_LIMIT, soft - OTHER_DESCRIPTORS, soft // 2))
 
 
 def _listen(config: ServerConfig) -> str:

@@ -228,7 +228,8 @@ class Pool:
                 return
             self._greet(starting)
             self._end_overdue()
-            self._bury()
+            if self._bury():
+                wait([self._wake_read], RETRY_S)
             try:
                 self._spawn_missing()
             except (OSError, EOFError) as error:  # no descriptors, no memory: it may be better in a second
@@ -254,7 +255,8 @@ class Pool:
                 if worker.overdue_at is not None and worker.overdue_at < self._monotonic():
                     self._end(worker, "timeout")
 
-    def _bury(self) -> None:
+    def _bury(self) -> bool:
+        """Takes dead workers off the books. Whether one of them was never ready: the next may fare no better."""
         with self._changed:
             dead = [worker for worker in self._workers if not worker.process.is_alive() and worker not in self._busy()]
             for worker in dead:
@@ -265,6 +267,7 @@ class Pool:
             self._count_ready()
         for worker in dead:
             worker.conn.close()
+        return any(not worker.ready for worker in dead)
 
     def _busy(self) -> list[_Worker]:
         """Workers in a caller's hands: what became of them is his to say."""
@@ -286,7 +289,7 @@ class Pool:
                 daemon=True,
             )
             try:
-                with _no_main_module():
+                with _no_environment(), _no_main_module():
                     process.start()
             except BaseException:
                 ours.close()
@@ -315,7 +318,7 @@ def end_fork_server() -> None:
 
 @contextmanager
 def _no_environment() -> Iterator[None]:
-    """The fork server is started with an empty environment, so that its children never had another."""
+    """The fork server is started, or started anew, with an empty environment: its children never had another."""
     saved = dict(os.environ)
     os.environ.clear()
     try:
