@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from sift.render.html import running
+from sift.render.html import running, tables
 from sift.render.html.furniture import HEADINGS, key
 from sift.render.html.tree import Node, text_of, walk
 
@@ -69,7 +69,7 @@ def prune(root: Node, headline: str) -> None:
     attach_captions(root)
     _drop_headline(root, headline)
     running.score(root)
-    blocks = [node for node in walk(root) if not node.is_inline and node.own and node is not root]
+    blocks = _blocks(root)
     texts = {id(node): text_of(node, 400) for node in blocks if node.own <= _LONGEST_SIGN}
     _drop_dek(blocks)
     _cut_comments(blocks, texts)
@@ -78,6 +78,20 @@ def prune(root: Node, headline: str) -> None:
     _drop_empty_headings(root)
     for node in made:
         node.parent = None  # no circle is left for the collector
+
+
+def _blocks(root: Node) -> list[Node]:
+    """The elements with text of their own, in order; none in code or in tables of data, which stay whole."""
+    found: list[Node] = []
+    stack = list(root.elements())[::-1]
+    while stack:
+        node = stack.pop()
+        if node.tag == "pre" or (node.tag == "table" and not tables.is_layout(node)):
+            continue
+        if node.own and not node.is_inline:
+            found.append(node)
+        stack.extend(list(node.elements())[::-1])
+    return found
 
 
 def attach_captions(root: Node) -> None:

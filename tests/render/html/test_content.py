@@ -208,3 +208,26 @@ def test_a_section_named_after_its_heading_is_no_menu(clean: Markdown) -> None:
         "<p>Opens a file.</p></section></section></div></body></html>"
     )
     assert clean(page) == "# cfg\n\n## File menu and share\n\nOpens a file."
+
+
+def test_tables_and_code_at_an_articles_ends_stay_whole(clean: Markdown) -> None:
+    cells = "<td>19.11.2019</td><td><a href='/x'>Share this</a></td>"
+    table = f"<table><tr><th>day</th><th>link</th></tr><tr>{cells}</tr></table>"
+    text = clean(article(table + text_of(*PARAGRAPHS) + "<pre>Subscribe\n2019-11-19</pre>" + table))
+    row = "| 19.11.2019 | [Share this](https://site.example/x) |"
+    assert text.count(row) == 2
+    assert "```\nSubscribe\n2019-11-19\n```" in text
+
+
+def test_a_gallery_that_is_the_article_stays(clean: Markdown) -> None:
+    slides = "".join(
+        f"<div class='slide'><img src='/{at}.jpg'><p>{part}</p></div>" for at, part in enumerate(PARAGRAPHS)
+    )
+    text = clean(article(f"<div class='gallery'>{slides}</div>"))
+    assert all(part in text for part in PARAGRAPHS)
+
+
+def test_captions_that_are_the_text_stay_text(clean: Markdown) -> None:
+    figures = "".join(f"<figure><img src='/i.jpg'><figcaption>{part}</figcaption></figure>" for part in PARAGRAPHS)
+    text = clean(article(figures + text_of(PARAGRAPHS[0])))
+    assert all(f"\n{part}" in text for part in PARAGRAPHS[1:])
