@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from sift.render.html import clean, links, rescue, running, walls
+from sift.render.html import clean, furniture, links, rescue, running, walls
 from sift.render.html.address import Addresses
 from sift.render.html.facts import Facts
 from sift.render.html.refresh import refresh_target
@@ -72,6 +72,7 @@ def _page(tree: Tree, html: str, url: str, mode: str, *, context: bool) -> HtmlP
     order = running.score(tree.root)
     addresses = Addresses(url, tree.base)
     facts = Facts(tree, addresses)
+    furniture.drop_permalinks(order)
     found = links.links(tree.root, addresses) if context or mode == "links" else []
     outline = facts.outline(order) if context else []
     needs_browser = walls.needs_browser(tree)

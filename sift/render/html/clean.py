@@ -16,8 +16,10 @@ _SHORT = 250  # characters: below it, the page is looked at once more with less 
 
 
 def markdown(tree: Tree, order: list[Node], addresses: Addresses, *, url: str, headline: str) -> str:
-    """The content; `order` is the scored page; everything that is visible where nothing less holds text."""
-    furniture.drop_permalinks(order)
+    """The content; where nothing less holds text, everything that is visible.
+
+    `order` is the scored page, permalinks dropped.
+    """
     visible = tree.root.size
     if not visible:
         return Converter(addresses).render(tree.root)
@@ -43,5 +45,4 @@ def markdown(tree: Tree, order: list[Node], addresses: Addresses, *, url: str, h
 
 def full(tree: Tree, addresses: Addresses) -> str:
     """The whole visible page, in its order."""
-    furniture.drop_permalinks(walk(tree.root))
     return Converter(addresses, keeps_buttons=True).render(tree.root)

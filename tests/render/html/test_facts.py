@@ -109,7 +109,9 @@ def test_what_a_page_does_not_say_is_absent() -> None:
 
 
 def test_outline_links_and_words() -> None:
-    found = context("", "<nav><h2>Menu</h2></nav><h1>One</h1><p>two <a href='/x'>three</a></p><h3>Four  five</h3>")
+    found = context(
+        "", "<nav><h2>Menu</h2></nav><h1>One</h1><p>two <a href='/x'>three</a></p><h3>Four  five<a href='#x'>#</a></h3>"
+    )
     assert found["outline"] == [{"level": 1, "text": "One"}, {"level": 3, "text": "Four five"}]
     assert found["links"] == [{"text": "three", "url": "https://site.example/x"}]
     assert found["words"] == 9
