@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -123,16 +122,22 @@ def serving(site_port: int, config: str = "", *, callers: int = 9, module: str =
     """
     with tempfile.TemporaryDirectory(prefix="sift-bench-") as name:
         directory, port = Path(name), free_port()
-        (directory / "sift.toml").write_text(_config(directory, port, site_port, callers) + config)
-        command = [sys.executable, "-m", module, "serve", "--config", str(directory / "sift.toml")]
-        with open(directory / "log", "w") as log:
-            process = subprocess.Popen(command, stdout=log, stderr=log)
+        write_config(directory, port, site_port, callers=callers, config=config)
+        process = started(directory, port, module)
         try:
-            _await_healthy(process, port, directory)
             yield Serving(port, process.pid, directory)
         finally:
             process.terminate()
             process.wait(30)
+
+
+def started(directory: Path, port: int, module: str = "sift.cli") -> subprocess.Popen[bytes]:
+    """A server over a directory with a config in it, healthy."""
+    command = [sys.executable, "-m", module, "serve", "--config", str(directory / "sift.toml")]
+    with open(directory / "log", "a") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    _await_healthy(process, port, directory)
+    return process
 
 
 def free_port() -> int:
@@ -141,13 +146,14 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def _config(directory: Path, port: int, site_port: int, callers: int) -> str:
+def write_config(directory: Path, port: int, site_port: int, *, callers: int, config: str = "") -> None:
+    """A config file for so many callers, whose server may dial the site."""
     lines = ["[server]", f"port = {port}", f'data_dir = "{directory / "data"}"', 'grace = "1s"']
     lines += ["[guard]", f'allow = ["127.0.0.0/8:{site_port}"]']
     for number in range(callers):
         digest = hashlib.sha256(token(number).encode()).hexdigest()
         lines += ["[[caller]]", f'name = "caller{number}"', f'token_sha256 = "{digest}"']
-    return "\n".join(lines) + "\n"
+    (directory / "sift.toml").write_text("\n".join(lines) + "\n" + config)
 
 
 def _await_healthy(process: subprocess.Popen[bytes], port: int, directory: Path) -> None:
@@ -158,8 +164,3 @@ def _await_healthy(process: subprocess.Popen[bytes], port: int, directory: Path)
                 return
         time.sleep(0.05)  # between two looks at another process, which has no way to tell us
     raise SystemExit(f"the server did not start:\n{(directory / 'log').read_text()[-2000:]}")
-
-
-def environment() -> dict[str, str]:
-    """This process's, so that a script beside it finds the same packages."""
-    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
