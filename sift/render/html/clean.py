@@ -20,7 +20,7 @@ def markdown(tree: Tree, order: list[Node], addresses: Addresses, *, url: str, h
 
     `order` is the scored page, permalinks dropped.
     """
-    visible = tree.root.size
+    visible, unlinked = tree.root.size, tree.root.size - tree.root.linked
     if not visible:
         return Converter(addresses).render(tree.root)
     if kind.is_article(tree, order, url):
@@ -35,7 +35,8 @@ def markdown(tree: Tree, order: list[Node], addresses: Addresses, *, url: str, h
         order = running.score(tree.root)
     root = docs.content(tree, order)
     text = Converter(addresses).render(root)
-    if text and (root.size >= 0.1 * visible or root.size >= 4 * _SHORT):
+    is_enough = root.size >= min(0.1 * visible, 4 * _SHORT) or root.size - root.linked >= 0.3 * unlinked
+    if text and is_enough:
         return text
     restore(tree.root)
     furniture.drop_permalinks(walk(tree.root))

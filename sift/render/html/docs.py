@@ -22,6 +22,8 @@ _CONTAINERS: tuple[Test, ...] = (
     lambda node, names: node.tag == "article",
     lambda node, names: " content " in names and " content " in f" {node.attrs.get('id', '').lower()} ",
 )
+_SHORTEST = 20  # characters
+_LEAST_UNLINKED = 0.5
 _LEAST = 0.3  # of the page's text: a container that holds less is not the content
 
 
@@ -35,18 +37,24 @@ def content(tree: Tree, order: list[Node]) -> Node:
 
 
 def _container(body: Node, order: list[Node]) -> Node:
-    named = [
-        (node, node.names()) for node in order if node.tag in ("main", "article", "div", "section", "td", "tr", "table")
-    ]
-    least = max(20.0, _LEAST * (body.size - _menus(order)))
+    named = [(node, node.names()) for node in order if node.attrs or node.tag in ("main", "article")]
     for test in _CONTAINERS:
         found = [node for node, names in named if test(node, names)]
         if not found:
             continue
         biggest = max(found, key=lambda node: node.size)
-        if biggest.size >= least and biggest.size >= 0.8 * _outer_size(found):
+        if _is_enough(biggest, body, order) and biggest.size >= 0.8 * _outer_size(found):
             return biggest
     return body
+
+
+def _is_enough(node: Node, body: Node, order: list[Node]) -> bool:
+    """Whether a container holds enough of the page's text, or of what is not linked: beside it are menus."""
+    if node.size < _SHORTEST:
+        return False
+    if node.size >= _LEAST * (body.size - _menus(order)):
+        return True
+    return node.size - node.linked >= _LEAST_UNLINKED * (body.size - body.linked)
 
 
 def _menus(order: list[Node]) -> int:

@@ -75,8 +75,9 @@ def _sign_of_kid(kid: Node) -> str:
 
 
 def drop_around_docs(order: list[Node], root: Node) -> None:
-    """Takes the furniture off a documentation page; what holds over a third of the text stays."""
+    """Takes the furniture off a documentation page; what holds a third of the text stays, alone or with its like."""
     most = root.size * 0.33
+    alike: dict[str, list[Node]] = {}
     for node in order:
         if node is root or node.is_dropped:
             continue
@@ -84,6 +85,11 @@ def drop_around_docs(order: list[Node], root: Node) -> None:
             node.is_dropped = node.tag == "nav" or node.size <= most
         elif node.size <= most and node.tag not in ("body", "main", "article") and _is_docs_furniture(node):
             node.is_dropped = True
+            if "class" in node.attrs:
+                alike.setdefault(node.attrs["class"], []).append(node)
+    for nodes in alike.values():
+        if sum(node.size for node in nodes) > most:
+            _take_back(nodes)
 
 
 def _is_docs_furniture(node: Node) -> bool:
@@ -154,7 +160,7 @@ def drop_around_articles(order: list[Node], good: float) -> None:
 
 
 def _take_back(nodes: list[Node]) -> None:
-    """Slides that together hold much of the text are the article."""
+    """Parts of one kind that together hold much of the text are the content."""
     for node in nodes:
         node.is_dropped = False
 

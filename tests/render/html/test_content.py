@@ -231,3 +231,12 @@ def test_captions_that_are_the_text_stay_text(clean: Markdown) -> None:
     figures = "".join(f"<figure><img src='/i.jpg'><figcaption>{part}</figcaption></figure>" for part in PARAGRAPHS)
     text = clean(article(figures + text_of(PARAGRAPHS[0])))
     assert all(f"\n{part}" in text for part in PARAGRAPHS[1:])
+
+
+def test_a_short_manual_page_beside_a_long_menu_is_found(clean: Markdown) -> None:
+    menu = "".join(f"<li><a href='/m{number}'>Entry number {number} of the menu</a></li>" for number in range(80))
+    page = (
+        f"<html><head><title>cfg - Documentation</title></head><body><div class='x1'><ul>{menu}</ul></div>"
+        "<main><h1>cfg</h1><p>Sets it.</p><pre>cfg = 1</pre></main></body></html>"
+    )
+    assert clean(page) == "# cfg\n\nSets it.\n\n```\ncfg = 1\n```"
