@@ -30,8 +30,9 @@ def test_a_dead_batch_thread_is_named_and_the_watchdog_starves(
         raise SystemExit
 
     monkeypatch.setattr(type(service.server.parts.store.batch), "take_job", die)
+    thread = next(thread for thread in threading.enumerate() if thread.name == "sift-batch-1")
     service.submit(site.url("/1"))
-    next(t for t in threading.enumerate() if t.name == "sift-batch-1").join(10)
+    thread.join(10)
 
     health = service.ask("GET", "/healthz")
 
