@@ -22,7 +22,7 @@ _CONTAINERS: tuple[Test, ...] = (
     lambda node, names: node.tag == "article",
     lambda node, names: " content " in names and " content " in f" {node.attrs.get('id', '').lower()} ",
 )
-_SHORTEST = 20  # characters
+_SHORTEST = 10  # characters
 _LEAST_UNLINKED = 0.5
 _LEAST = 0.3  # of the page's text: a container that holds less is not the content
 
