@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -91,20 +92,25 @@ def workers(process: Process) -> list[int]:
     return [pid for child in children(process.process.pid) for pid in children(child)]
 
 
+def until(true: Callable[[], bool]) -> None:
+    ends = time.monotonic() + 10
+    while not true():
+        assert time.monotonic() < ends
+
+
 def test_killed_workers_and_their_fork_server_are_replaced(process: Process, site: Site) -> None:
     assert process.ask("POST", "/v1/fetch", {"url": site.url("/1")})[0] == 200
     for pid in workers(process):
         os.kill(pid, signal.SIGKILL)
     assert process.ask("POST", "/v1/fetch", {"url": site.url("/2")})[0] == 200
 
-    below = children(process.process.pid)
-    for pid in below:
-        os.kill(pid, signal.SIGKILL)
-    for pid in {*process.children()} - {*below}:
+    until(lambda: len(workers(process)) == 2)
+    for pid in [*children(process.process.pid), *workers(process)]:
         os.kill(pid, signal.SIGKILL)
     assert process.ask("POST", "/v1/fetch", {"url": site.url("/3")})[0] == 200
 
     assert process.ask("GET", "/healthz")[0] == 200
+    until(lambda: len(workers(process)) == 2)
     assert [Path(f"/proc/{pid}/environ").read_bytes() for pid in workers(process)] == [b"", b""]
     below = process.children()
     assert process.end() == 0
