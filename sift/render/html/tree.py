@@ -195,6 +195,7 @@ class _Builder:
         self._node = root
         self._nodes = self.tree.nodes
         self._stack: list[Node] = []
+        self._break = Node("br", {}, None)  # all are alike
         self._links = 0  # open ones
         self._skipped = 0  # open elements since the outermost one that is left out
         self._sink: list[str] | None = None
@@ -233,7 +234,7 @@ class _Builder:
         elif tag == "head" or (tag == "dialog" and "open" in attrs):
             self._stack.append(self._node)
         elif tag == "br":
-            self._node.kids.append(Node(tag, attrs, None))  # no inner element: most passes need not see it
+            self._node.kids.append(self._break)  # no inner element: most passes need not see it
             self._skipped = 1
         else:
             self._unread(tag, attrs)
