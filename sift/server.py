@@ -101,14 +101,14 @@ def build(
     return Server(config, hosts, parts)
 
 
-def run(config: Config) -> None:
+def run(config: Config, *, resolve: Resolve = system_resolve, dial: Dial = system_dial) -> None:
     """Runs the service of `config` in this process until a signal ends it, and talks with systemd where it is there.
 
     Raises `ConfigError`, `StartError` or `StoreError`.
     """
     systemd = Systemd.of(os.environ)
     prepare()
-    build(config, sockets=systemd.sockets).serve(systemd)
+    build(config, resolve=resolve, dial=dial, sockets=systemd.sockets).serve(systemd)
 
 
 def _check_callers(config: Config, hosts: Sequence[str]) -> None:

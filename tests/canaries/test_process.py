@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import resource
 import shlex
 import subprocess
 import sys
@@ -140,6 +141,7 @@ class Record:
     stdout: bytes
     others: str
     worker_outputs: set[str]
+    core_bytes: set[int]
 
 
 @pytest.fixture(scope="module", params=["json", "text"])
@@ -162,12 +164,13 @@ def run(server: Server, world: World) -> Record:
         ask_wrongly(server, caller)
     ask_wrongly(server, None)
     workers = [pid for child in children(server.process.pid) for pid in children(child)]
+    cores = {resource.prlimit(pid, resource.RLIMIT_CORE)[0] for pid in (server.process.pid, *workers)}
     outputs = {os.readlink(f"/proc/{pid}/fd/{number}") for pid in workers for number in (1, 2)}
     others = [server.ask("GET", f"/v1/batch/{job_id}", None, "bob") for job_id in jobs]
     others += [server.ask("DELETE", f"/v1/batch/{job_id}", None, "bob") for job_id in jobs]
     others += [server.ask("GET", path, None, "bob") for path in ("/v1/batch", "/metrics", "/healthz", "/openapi.json")]
     assert server.stop() == 0
-    return Record(server.said(), server.stdout.read_bytes(), repr(others), outputs)
+    return Record(server.said(), server.stdout.read_bytes(), repr(others), outputs, cores)
 
 
 def test_nothing_of_what_is_asked_is_said(record: Record) -> None:
@@ -182,6 +185,10 @@ def test_another_caller_learns_nothing_of_it(record: Record) -> None:
 
 def test_a_worker_has_nowhere_to_speak(record: Record) -> None:
     assert record.worker_outputs == {"/dev/null"}
+
+
+def test_a_crash_leaves_no_core(record: Record) -> None:
+    assert record.core_bytes == {0}
 
 
 def test_a_restricted_callers_lines_say_ok_or_failed(record: Record) -> None:

@@ -4,14 +4,14 @@ import os
 import sys
 
 from sift.config import load
-from sift.server import build
+from sift.server import run
 from tests.support.world import Net
 
 
 def main(file: str, port: str) -> None:
     """Runs until a signal ends it."""
     net = Net("127.0.0.1", int(port))
-    build(load(file, os.environ), resolve=net.resolve, dial=net.dial).serve()
+    run(load(file, os.environ), resolve=net.resolve, dial=net.dial)
 
 
 if __name__ == "__main__":
