@@ -19,7 +19,7 @@ from sift.clock import rfc3339
 from sift.config import LogConfig
 from sift.target import INTERACTIVE, Caller, Lane
 
-_PLACE = re.compile(r"[A-Za-z_]\w{0,60}( at [\w.<>-]{1,60}:\d{1,6})?", re.ASCII)
+_PLACE = re.compile(r"[A-Za-z_]\w{0,60}( at (<frozen [\w.]{1,60}>|[\w.<>-]{1,60}):\d{1,6})?", re.ASCII)
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import sift.api.body
 import sift.pipeline.envelope
+import sift.pipeline.messages
 from sift.logs import silence_libraries
 from tests.support.canaries import without_host
 from tests.support.service import Service, config_of
@@ -145,6 +146,17 @@ def test_a_fault_in_a_function_is_its_place_and_no_more(
 
     check(service, answers, capfd)
     assert f'error="{fault} at test_faults.py:' in service.log.getvalue()
+
+
+def test_a_fault_in_a_worker_is_its_place_and_no_more(
+    service: Service, world: World, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(sift.pipeline.messages, "PAGE", f"sift.pipeline.work:{SECRET}")
+        answers = ask_everything(service, world, "worker")
+
+    check(service, answers, capfd)
+    assert 'worker_fault error="AttributeError at child.py:' in service.log.getvalue()
 
 
 def test_a_fault_after_the_route_is_internal_and_tells_nothing(

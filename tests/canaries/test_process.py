@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from sift.auth import digest_of
+from sift.target import Outcome
 from tests.support.canaries import targets, without_host
 from tests.support.process import children
 from tests.support.service import TOKENS
@@ -47,7 +48,8 @@ class Server:
         )
         file.write_text(
             f"[server]\nport = 0\ndata_dir = '{directory / 'data'}'\n[log]\nlevel = 'debug'\nformat = '{log_format}'\n"
-            f"[fetch]\ntimeout = '400ms'\nmax_bytes = '200KiB'\n[batch]\njobs_per_caller = 4\n{callers}"
+            "[fetch]\ntimeout = '400ms'\nmax_bytes = '200KiB'\n[gate]\nwait = '20ms'\n"
+            f"[batch]\njobs_per_caller = 4\n{callers}"
         )
         command = [sys.executable, "-X", "dev", "-m", "tests.support.serve_world", str(file), str(world.server.port)]
         with self.stdout.open("wb") as out, self.stderr.open("wb") as err:
@@ -155,9 +157,22 @@ def record(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         world.close()
 
 
+def ask_too_much(server: Server, world: World, caller: str) -> None:
+    """More of one host than it has slots, and a job that is cancelled under way."""
+    url = world.url("hang", f"{SECRET}-{caller}-busy")
+    asking = [threading.Thread(target=server.ask, args=("POST", "/v1/fetch", {"url": url}, caller)) for _ in range(3)]
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join()
+    answer = server.ask("POST", "/v1/batch", {"targets": [{"url": url}, {"url": url}]}, caller)[2]
+    server.ask("DELETE", f"/v1/batch/{json.loads(answer)['job_id']}", None, caller)
+
+
 def run(server: Server, world: World) -> Record:
     jobs = []
     for caller in ("alice", "vault"):
+        ask_too_much(server, world, caller)
         for target in targets(world, f"{SECRET}-{caller}"):
             server.ask("POST", "/v1/fetch", target, caller)
         jobs.append(drain(server, targets(world, f"{SECRET}-b{caller}"), caller))
@@ -171,6 +186,12 @@ def run(server: Server, world: World) -> Record:
     others += [server.ask("GET", path, None, "bob") for path in ("/v1/batch", "/metrics", "/healthz", "/openapi.json")]
     assert server.stop() == 0
     return Record(server.said(), server.stdout.read_bytes(), repr(others), outputs, cores)
+
+
+def test_every_outcome_is_run_through(record: Record) -> None:
+    outcomes = {found["outcome"] for found in map(fields_of, record.log.splitlines()) if found.get("lane")}
+
+    assert outcomes >= {outcome.value for outcome in Outcome} - {"cancel"}  # a target that never began has no line
 
 
 def test_nothing_of_what_is_asked_is_said(record: Record) -> None:
