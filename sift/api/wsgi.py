@@ -19,6 +19,7 @@ from waitress.server import create_server
 from waitress.task import ErrorTask
 from waitress.wasyncore import close_all
 
+from sift.api.outgoing import uncopied
 from sift.config import ServerConfig
 from sift.errors import StartError
 
@@ -193,7 +194,7 @@ class HttpServer:
             with self._quiet:
                 self._handling += 1
             try:
-                return app(environ, start_response)
+                return uncopied(app(environ, start_response))
             finally:
                 with self._quiet:
                     self._handling -= 1
