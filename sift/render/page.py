@@ -12,21 +12,6 @@ from sift.errors import Unsupported
 from sift.render import charset, html, pdf, sniff, text
 from sift.target import Page, Target
 
-_NOTHING_SAID: dict[str, Any] = {
-    "title": None,
-    "description": None,
-    "author": None,
-    "published": None,
-    "site": None,
-    "language": None,
-    "canonical": None,
-    "outline": [],
-    "links": [],
-    "words": 0,
-}
-"""What a body without metadata says about itself."""
-
-
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """A page as text. `kind` is one of `sniff`'s words; `pages` is `{"total", "returned"}` of a PDF."""
@@ -87,5 +72,5 @@ def _text(page: Page, target: Target, content_type: str | None, kind: sniff.Kind
         raise Unsupported(f"mode links needs HTML or PDF, and the page is {kind.media_type or kind.name}")
     decoded = charset.decode(page.body, content_type, kind.name)
     shown, title = (decoded, None) if target.mode == "raw" else text.render(decoded, kind.name, mode=target.mode)
-    context = _NOTHING_SAID | {"title": title, "words": len(shown.split())} if target.context else None
+    context = text.context(decoded, kind.name, title) if target.context else None
     return Rendered(shown, kind.name, kind.media_type or "text/plain", title, None, context)
