@@ -12,6 +12,7 @@ from sift.errors import Unsupported
 from sift.render import charset, html, pdf, sniff, text
 from sift.target import Page, Target
 
+
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """A page as text. `kind` is one of `sniff`'s words; `pages` is `{"total", "returned"}` of a PDF."""

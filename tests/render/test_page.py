@@ -56,4 +56,4 @@ def test_context_of_text_is_its_title_and_words() -> None:
     found = render(page(b"# A title\n\nand words", "text/markdown"), Target(URL, context=True))
 
     assert found.context is not None
-    assert (found.context["title"], found.context["words"]) == ("A title", 5)
+    assert (found.context["title"], found.context["words"]) == ("A title", 4)
