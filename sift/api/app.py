@@ -17,6 +17,7 @@ from flask import Flask, Request, Response, g, request
 from werkzeug.exceptions import HTTPException, InternalServerError, MethodNotAllowed, NotFound
 
 from sift import errors
+from sift.api import body
 from sift.api.errors import error_response, reason_of, scrape_error_response
 from sift.auth import Callers
 from sift.batch import Runner
@@ -61,6 +62,7 @@ class Services:
     log: Log
     clock: Clock
     wait_s: float
+    most_age_s: float
     threads: int
     troubles: Callable[[], list[str]]
     stopping: threading.Event = field(default_factory=threading.Event)
@@ -125,6 +127,8 @@ def _arrive(services: Services) -> None:
     g.reason = None
     if request.path.startswith(("/v1/", "/v2/")):
         g.caller = services.callers.authorize(request.headers.get("Authorization"))
+    is_submit = request.method == "POST" and request.path == "/v1/batch"
+    body.check_length(request.content_length or 0, body.BATCH_BODY_BYTES if is_submit else body.FETCH_BODY_BYTES)
 
 
 def _leave(services: Services, response: Response) -> Response:

@@ -26,8 +26,7 @@ def blueprint(services: Services) -> Blueprint:
     @routes.post("/v1/batch")
     def submit() -> Response:
         services.check_running()
-        body.check_length(request.content_length or 0, body.BATCH_BODY_BYTES)
-        wanted = body.read_submit(request.get_data())
+        wanted = body.read_submit(request.get_data(), most_age_s=services.most_age_s)
         places = [(f"targets[{idx}]", target) for idx, target in enumerate(wanted.targets)]
         body.check_programs(places, services.wrong_programs)
         services.runner.check_size(len(wanted.targets))
@@ -53,7 +52,8 @@ def blueprint(services: Services) -> Blueprint:
     def status(job_id: str) -> Response:
         view, wait_s = _asked()
         answer = services.runner.reader.read(g.caller, job_id, view, known=_known_tags(), wait_s=wait_s)
-        response = Response(status=304) if answer.unchanged else Response(answer.body(), mimetype="application/json")
+        unchanged = answer.unchanged or request.headers.get("If-None-Match", "").strip() == "*"
+        response = Response(status=304) if unchanged else Response(answer.body(), mimetype="application/json")
         response.headers["ETag"] = answer.etag
         if answer.retry_after_s is not None:
             response.headers["Retry-After"] = str(answer.retry_after_s)
@@ -84,6 +84,7 @@ def _asked() -> tuple[View, float]:
     places = [
         Place(name[:64], f"unknown; known: {', '.join(_PARAMETERS)}") for name in query if name not in _PARAMETERS
     ]
+    places += [Place(name, "given twice") for name in _PARAMETERS if len(query.getlist(name)) > 1]
     results, since, wait = query.get("results"), query.get("since", "0"), query.get("wait", "0")
     if results not in (None, "none"):
         places.append(Place("results", "it takes none, or is left out"))

@@ -49,16 +49,16 @@ def check_length(nbytes: int, most: int) -> None:
         raise BodyTooLarge(f"the body is over {most >> 10} KiB; send less at once")
 
 
-def read_fetch(body: bytes) -> Target:
-    """The target of `POST /v1/fetch`. Raises `Malformed`."""
+def read_fetch(body: bytes, *, most_age_s: float) -> Target:
+    """The target of `POST /v1/fetch`; no copy may be older than `most_age_s`. Raises `Malformed`."""
     places: list[Place] = []
-    target = _target(decoded(body), "", places)
+    target = _target(decoded(body), "", places, most_age_s)
     if target is None or places:
         raise Malformed(places)
     return target
 
 
-def read_submit(body: bytes) -> Submit:
+def read_submit(body: bytes, *, most_age_s: float) -> Submit:
     """The targets of `POST /v1/batch`. Raises `Malformed`; how many there may be is not asked here."""
     value = decoded(body)
     places = _unknown(value, "", ("fresh", "targets"))
@@ -74,7 +74,7 @@ def read_submit(body: bytes) -> Submit:
     elif not entries:
         places.append(Place("targets", "an empty list; give at least one target"))
     else:
-        targets = [_entry(entry, f"targets[{idx}]", places) for idx, entry in enumerate(entries)]
+        targets = [_entry(entry, f"targets[{idx}]", places, most_age_s) for idx, entry in enumerate(entries)]
     if places:
         raise Malformed(places)
     return Submit(tuple(target for target in targets if target is not None), fresh)
@@ -91,14 +91,14 @@ def check_programs(targets: Iterable[tuple[str, Target]], check: Callable[[list[
         raise Malformed(places)
 
 
-def _entry(entry: Any, at: str, places: list[Place]) -> Target | None:
+def _entry(entry: Any, at: str, places: list[Place], most_age_s: float) -> Target | None:
     if not isinstance(entry, dict):
         places.append(Place(at, f'{_kind(entry)} given; it takes a target such as {{"url": "https://…"}}'))
         return None
-    return _target(entry, at, places)
+    return _target(entry, at, places, most_age_s)
 
 
-def _target(fields: dict[str, Any], at: str, places: list[Place]) -> Target | None:
+def _target(fields: dict[str, Any], at: str, places: list[Place], most_age_s: float) -> Target | None:
     """The target that `fields` describe; what is wrong with them is added to `places`."""
     wrong = _unknown(fields, at, tuple(_CHECKS))
     if "url" not in fields:
@@ -111,6 +111,8 @@ def _target(fields: dict[str, Any], at: str, places: list[Place]) -> Target | No
             except ValueError as error:
                 wrong.append(Place(_at(at, name), str(error)))
     wrong += _together(found, at)
+    if found.get("max_age", 0) > most_age_s:
+        wrong.append(Place(_at(at, "max_age"), f"{found['max_age']:g} given, at most {most_age_s:g} ([cache] ttl)"))
     places += wrong
     if wrong:
         return None

@@ -17,8 +17,7 @@ def blueprint(services: Services) -> Blueprint:
     @routes.post("/v1/fetch")
     def fetch() -> Response:
         services.check_running()
-        body.check_length(request.content_length or 0, body.FETCH_BODY_BYTES)
-        target = body.read_fetch(request.get_data())
+        target = body.read_fetch(request.get_data(), most_age_s=services.most_age_s)
         body.check_programs([("", target)], services.wrong_programs)
         with services.one_fetch():
             lane = Lane(INTERACTIVE, wait_s=services.wait_s, stopped=services.stopping.is_set)

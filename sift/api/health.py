@@ -18,7 +18,8 @@ def blueprint(services: Services) -> Blueprint:
     def healthz() -> Response:
         troubles = ["the server is stopping"] if services.stopping.is_set() else services.troubles()
         if troubles:
-            reason = "stopping" if services.stopping.is_set() else "internal"
+            reason = "storage" if troubles[0].startswith("the store") else "internal"
+            reason = "stopping" if services.stopping.is_set() else reason
             answer = {"success": False, "error": troubles[0], "reason": reason, "troubles": troubles}
             return json_response(answer, 503)
         return json_response({"success": True, "status": "ok"})

@@ -40,7 +40,7 @@ Refused = Callable[[str, int, str, int], None]
 _FOR_WRITING = 1  # `SHUT_WR`; the module that has its name can dial, which is no business of this room
 _REASONS = {400: "malformed", 413: "body_too_large", 431: "malformed", 501: "malformed"}
 _TEXTS = {
-    413: "the body is over 1 MiB; send less at once",
+    413: "the body is over 256 KiB for POST /v1/batch, or over 64 KiB for any other request; send less at once",
     431: f"the request's head is over {MOST_HEADER_BYTES >> 10} KiB; send less in it",
 }
 

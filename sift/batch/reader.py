@@ -80,7 +80,7 @@ class Reader:
                 if ear is not None:
                     ear.clear()
                 seen = self._snapshot(caller, job_id, peek)
-                settled = etag(seen, view) not in known if known else not seen.job.live
+                settled = not _may_change(seen) or (etag(seen, view) not in known if known else not seen.job.live)
                 if ear is None or settled or self._bell.silenced or not ear.wait(max(0.0, ends_s - time.monotonic())):
                     return seen
 
@@ -103,6 +103,11 @@ class Reader:
             look_again_s(snapshot.job.targets_total - snapshot.job.targets_done) if snapshot.job.live else None
         )
         return Answer(snapshot, tag, tag in known, retry_after_s, self._config().ttl_s)
+
+
+def _may_change(seen: Snapshot) -> bool:
+    """Whether there is anything to wait for: of ended jobs, only a cancelled one may have a target in flight."""
+    return seen.job.live or any(target.status == "running" for target in seen.targets)
 
 
 def look_again_s(targets: int) -> int:

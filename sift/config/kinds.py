@@ -256,11 +256,11 @@ def _network(text: str) -> IPv4Network | IPv6Network | None:
 class FilePath:
     """A file that exists and can be read when the config is checked."""
 
-    readable: Callable[[str], bool]
+    is_good: Callable[[str], bool]
     takes: str = "the path of a readable file"
 
     def read(self, value: Any) -> str:
-        if not isinstance(value, str) or "\0" in value or not self.readable(value):
+        if not isinstance(value, str) or "\0" in value or not self.is_good(value):
             raise ValueError
         return value
 

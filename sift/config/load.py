@@ -31,7 +31,9 @@ def parse(document: Mapping[str, Any], path: str | None, environ: Mapping[str, s
     """The checked config of a parsed file. `path` gives the messages their first word."""
     name = os.path.basename(path) if path else "defaults"
     known = [*TABLES, "caller"]
-    for table in document:
+    for table, value in document.items():
+        if table not in known and not isinstance(value, dict | list):
+            raise ConfigError(f"{name}: unknown key {table} outside of any table; tables: {', '.join(sorted(known))}")
         if table not in known:
             raise ConfigError(f"{name}: unknown table [{table}]; known: {', '.join(sorted(known))}")
     tables = {table: _table(name, f"[{table}]", kind, document.get(table, {})) for table, kind in TABLES.items()}
@@ -136,6 +138,8 @@ def _show_table(head: str, table: Any, withheld: tuple[str, ...]) -> str:
         key, value = f.metadata["key"], getattr(table, f.name)
         if key in withheld:
             lines.append(f"# {key}: {len(value)} set, not shown")
+        elif isinstance(value, str) and key.endswith("url") and "?" in value:
+            lines.append(f"{key} = {f.metadata['kind'].show(value.partition('?')[0])}  # its query is not shown")
         elif value is None:
             lines.append(f"# {key} is unset")
         else:

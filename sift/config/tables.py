@@ -14,11 +14,22 @@ from sift.config.kinds import Allow, AllowEntry, Choice, Duration, FilePath, Fla
 from sift.home import HOST, PORT
 
 MIB = 1 << 20
-HTTP_URL = Text("an http or https URL", r"https?://[^\s/?#\x00-\x1f\x7f]+[^\s\x00-\x1f\x7f]*")
+MOST_BUNDLE_BYTES = 16 * MIB
+HTTP_URL = Text(
+    "an http or https URL without user info; a key belongs into a key file",
+    r"https?://[^\s/?#@\x00-\x1f\x7f]+(?:[/?#][^\s\x00-\x1f\x7f]*)?",
+)
 
 
 def _readable(path: str) -> bool:
     return os.path.isfile(path) and os.access(path, os.R_OK)
+
+
+def _holds_certificates(path: str) -> bool:
+    if not _readable(path):
+        return False
+    with open(path, "rb") as file:
+        return b"-----BEGIN CERTIFICATE-----" in file.read(MOST_BUNDLE_BYTES)
 
 
 def key(name: str, kind: Kind, default: Any) -> Any:
@@ -74,7 +85,9 @@ class FetchConfig:
     max_redirects: int = key("max_redirects", Whole(0, 100), 10)
     user_agent: str = key("user_agent", Text("printable ASCII", r"[\x20-\x7e]{1,500}"), f"sift/{__version__}")
     output_cap_bytes: int = key("output_cap", Size(1), 256 << 10)
-    ca_file: str | None = key("ca_file", FilePath(_readable), None)
+    ca_file: str | None = key(
+        "ca_file", FilePath(_holds_certificates, "the path of a readable bundle of certificates in PEM"), None
+    )
 
 
 @dataclass(frozen=True, slots=True)

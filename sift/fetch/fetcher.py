@@ -51,7 +51,10 @@ class Slots(Protocol):
 
 @dataclass(slots=True)
 class _Trip:
-    """One fetch on its way: what it was asked for and what it has seen. `hops` counts redirects."""
+    """One fetch on its way: what it was asked for and what it has seen. `hops` counts redirects.
+
+    `is_private` once any answer on the way was `no-store`: where the way led is not to be kept either.
+    """
 
     url: str
     deadline: Deadline
@@ -59,6 +62,7 @@ class _Trip:
     known: Page | None
     jar: Jar = field(default_factory=Jar)
     hops: int = 0
+    is_private: bool = False
     seen: set[object] = field(default_factory=set)
 
 
@@ -159,6 +163,7 @@ class Fetcher:
         if trip.known is not None and _is_at(trip.known, checked):
             fields |= _validators(trip.known)
         head, body = self._exchange("GET", checked, fields, trip.deadline)
+        trip.is_private = trip.is_private or "no-store" in head.listed("cache-control")
         trip.jar.take(checked, head.values("set-cookie"), self._clock.now())
         return head, body
 
@@ -196,7 +201,10 @@ class Fetcher:
             return replace(trip.known, url=trip.url, headers={**trip.known.headers, **renewed}, fetched_at=now)
         if not 200 <= head.status < 300 or head.status == 206:
             raise self._refused(head)
-        return Page(trip.url, checked.url, head.status, _clean(head), body, now)
+        fields = _clean(head)
+        if trip.is_private:
+            fields["cache-control"] = "no-store"
+        return Page(trip.url, checked.url, head.status, fields, body, now)
 
     def _refused(self, head: Head) -> UpstreamStatus | Unreachable:
         if head.status >= 400:

@@ -20,7 +20,7 @@ from typing import TypeVar
 import certifi
 
 from sift.clock import Deadline
-from sift.errors import Unreachable
+from sift.errors import ConfigError, Unreachable
 from sift.fetch.patience import SLICE_S, check, slice_s
 
 T = TypeVar("T")
@@ -81,7 +81,10 @@ def tls_context(ca_file: str | None) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.load_verify_locations(certifi.where())
     if ca_file is not None:
-        context.load_verify_locations(ca_file)
+        try:
+            context.load_verify_locations(ca_file)
+        except (ssl.SSLError, OSError):
+            raise ConfigError(f"[fetch] ca_file: {ca_file} holds no certificates; it takes a bundle in PEM") from None
     context.set_alpn_protocols(["http/1.1"])
     return context
 

@@ -27,7 +27,7 @@ class Guard:
     """Says no by raising `Blocked`; immutable, for any thread.
 
     `own` are the addresses and ports that Sift itself listens on, as the bound sockets name them. They are never
-    dialled, unless an `allow` entry of the config names one exactly: a single address with its port.
+    dialled, whatever the `allow` entries of the config say.
     """
 
     def __init__(
@@ -107,15 +107,8 @@ class Guard:
         for own, own_port in self._own:
             same = own == address or unspecified or (int(own) == 0 and (local or address.is_loopback))
             if own_port == port and same:
-                return not self._named_exactly(address, port)
+                return True
         return False
-
-    def _named_exactly(self, address: Address, port: int) -> bool:
-        return any(
-            entry.network is not None and entry.network.num_addresses == 1
-            and address in entry.network and entry.port == port
-            for entry in self._config.allow
-        )  # fmt: skip
 
     def _bad_port(self, port: int) -> Blocked:
         return Blocked(f"port {port} (only {_listed(self._config.ports)})")

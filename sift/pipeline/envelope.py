@@ -76,13 +76,17 @@ def _hint(target: Target, page: Page, done: Yield) -> str | None:
 
 
 def _bound(envelope: dict[str, Any], most_bytes: int) -> None:
-    """Cuts the lists that a page may make as long as it likes, and marks them as cut."""
-    lists = [
+    """Cuts the lists that a page may make as long as it likes, the longest first, and marks them as cut."""
+    places = [
         (envelope.get("context"), "links"),
         (envelope.get("context"), "outline"),
         (envelope.get("digest"), "passages"),
     ]
-    for holder, name in lists:
-        while len(msgspec.json.encode(envelope)) > most_bytes and isinstance(holder, dict) and holder.get(name):
-            holder[name] = holder[name][: len(holder[name]) // 2]
-            holder["truncated"] = True
+    lists = [(holder, name) for holder, name in places if isinstance(holder, dict)]
+    while len(msgspec.json.encode(envelope)) > most_bytes:
+        sizes = [len(msgspec.json.encode(holder.get(name))) for holder, name in lists]
+        if not sizes or max(sizes) <= len(b"null"):
+            return
+        holder, name = lists[sizes.index(max(sizes))]
+        holder[name] = holder[name][: len(holder[name]) // 2]
+        holder["truncated"] = True

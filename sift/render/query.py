@@ -28,6 +28,8 @@ _JQ_PRELUDE = (
     'def modulemeta: error("modules are not available"); '
     "def get_search_list: []; "
     "def input_filename: null; "
+    "def halt_error: error; "
+    "def halt_error(code): error; "
     "{} as $ENV |\n"
 )
 _JQ_MODULE = re.compile(r"(?:\s|#[^\n]*\n)*(?:import|include|module)\b")

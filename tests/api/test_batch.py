@@ -1,4 +1,5 @@
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -205,6 +206,19 @@ def test_an_unchanged_job_is_304_with_the_same_tag(service: Service, site: Site)
     assert (second.status, second.body, second.headers["etag"]) == (304, b"", first.headers["etag"])
 
 
+@pytest.mark.parametrize("known", ["its own", "*"])
+def test_a_long_poll_of_a_job_that_has_ended_answers_at_once(service: Service, site: Site, known: str) -> None:
+    job_id = service.submit(*urls(site, 1)).json["job_id"]
+    service.wait(job_id)
+    tag = service.ask("GET", f"/v1/batch/{job_id}").headers["etag"]
+    began = time.monotonic()
+
+    reply = service.ask("GET", f"/v1/batch/{job_id}?wait=20", headers={"If-None-Match": tag if known != "*" else "*"})
+
+    assert reply.status == 304
+    assert time.monotonic() - began < 5
+
+
 def test_results_can_be_left_out_or_begin_later(service: Service, site: Site) -> None:
     job_id = service.submit(*urls(site, 3), site.url("/gone")).json["job_id"]
     service.wait(job_id)
@@ -226,6 +240,7 @@ def test_results_can_be_left_out_or_begin_later(service: Service, site: Site) ->
         ("since=-1", "since"),
         ("results=all", "results"),
         ("result=none", "result"),
+        ("wait=1&wait=2", "wait"),
     ],
 )
 def test_a_bad_query_value_is_400_and_named(service: Service, site: Site, query: str, at: str) -> None:

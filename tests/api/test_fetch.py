@@ -50,6 +50,7 @@ def test_a_restricted_caller_does_not_see_what_others_have_cached(service: Servi
         ("context", "yes", "context", "a string given; it takes true or false"),
         ("max_age", -1, "max_age", "out of range"),
         ("max_age", True, "max_age", "true or false given"),
+        ("max_age", 901, "max_age", "901 given, at most 900 ([cache] ttl)"),
         ("question", "x" * 100_000, None, ""),
         ("url", 3, "url", "a number given; it takes a string"),
     ],
@@ -133,10 +134,53 @@ def test_a_blocked_url_is_422(service: Service) -> None:
         assert (reply.status, reply.json["reason"], reply.json["hint"]) == (422, "blocked", "browser")
 
 
-def test_own_listening_address_is_never_fetched(service: Service) -> None:
-    host, port = service.server.address
+def test_own_listening_address_is_never_fetched(make_service: Callable[..., Service], site: Site) -> None:
+    first = make_service()
+    host, port = first.server.address
+    assert first.fetch(f"http://{host}:{port}/healthz").status == 422
+    first.close()
 
-    assert service.fetch(f"http://{host}:{port}/healthz").status == 422
+    again = make_service(guard={"allow": [f"127.0.0.1:{port}", "127.0.0.0/8"]}, server={"port": port})
+    assert again.fetch(f"http://{host}:{again.server.address[1]}/healthz").json["reason"] == "blocked"
+
+
+def test_a_page_in_an_old_charset_comes_out_right(service: Service, site: Site) -> None:
+    body = (
+        "<title>\u041f\u0440\u0438\u0432\u0435\u0442</title><p>".encode("cp1251")
+        + "\u043c\u0438\u0440 ".encode("cp1251") * 50
+    )
+    site.pages["/ru"] = (200, {"Content-Type": "text/html; charset=windows-1251"}, body)
+
+    assert service.fetch(site.url("/ru")).json["title"] == "\u041f\u0440\u0438\u0432\u0435\u0442"
+
+
+def test_a_redirect_that_is_not_to_be_stored_is_not(service: Service, site: Site) -> None:
+    site.pages["/moved"] = (302, {"Location": "/page/1", "Cache-Control": "no-store"}, b"")
+    service.fetch(site.url("/moved"))
+
+    assert service.fetch(site.url("/moved")).json["cached"] is False
+
+
+@pytest.mark.parametrize(("method", "path"), [("DELETE", "/v1/batch/x"), ("GET", "/v1/batch"), ("GET", "/healthz")])
+def test_every_requests_body_has_its_cap(service: Service, method: str, path: str) -> None:
+    assert service.ask(method, path, b"x" * 65_537).json["reason"] == "body_too_large"
+
+
+def test_jq_that_halts_with_an_error_has_failed(service: Service, site: Site) -> None:
+    assert service.fetch(site.url("/data.json"), jq="halt_error").status == 415
+
+
+def test_long_lists_of_the_context_are_both_cut(service: Service, site: Site) -> None:
+    body = "".join(f"<h2>Heading number {n}</h2><p><a href='/link/{n}'>Link number {n}</a></p>" for n in range(3000))
+    site.pages["/lists"] = (200, {"Content-Type": "text/html"}, f"<main>{body}</main>".encode())
+
+    reply = service.fetch(site.url("/lists"), context=True, mode="links")
+
+    context = reply.json["context"]
+    assert context["truncated"]
+    assert len(context["outline"]) > 100
+    assert len(context["links"]) > 100
+    assert len(reply.body) <= (256 + 64) << 10
 
 
 def test_jq_answers_from_a_json_body(service: Service, site: Site) -> None:

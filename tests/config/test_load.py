@@ -52,7 +52,7 @@ def test_durations_and_sizes_read_with_units_and_bare() -> None:
         ("[fetch]\ntimeout = nan", "[fetch] timeout: found nan"),
         ("[fetch]\ntimeout = inf", "[fetch] timeout: found inf"),
         ("[fetch]\nmax_bytes = '5MB'", "[fetch] max_bytes: found '5MB'; it takes a size"),
-        ("[fetch]\nca_file = '/no/such'", "[fetch] ca_file: found '/no/such'; it takes the path of a readable file"),
+        ("[fetch]\nca_file = '/no/such'", "[fetch] ca_file: found '/no/such'; it takes the path of a readable bundle"),
         ('[fetch]\nuser_agent = "a\\r\\nX: y"', "[fetch] user_agent"),
         ("[gate]\nglobal = 0", "[gate] global: found 0; it takes a whole number from 1"),
         ("[gate]\nglobal = 8.0", "[gate] global: found 8.0"),
@@ -66,6 +66,13 @@ def test_durations_and_sizes_read_with_units_and_bare() -> None:
         ("[guard]\nallow = ['wiki.internal:0']", "[guard] allow"),
         ("[guard]\nallow = ['1.2.3']", "[guard] allow"),
         ("[digest]\nllm_url = 'ftp://x'", "[digest] llm_url"),
+        ("[digest]\nllm_url = 'http://u:pw@x/'", "[digest] llm_url"),
+        ("[recover]\nurl = 'https://u:pw@x/'", "[recover] url"),
+        (
+            "[fetch]\nca_file = '/etc/passwd'",
+            "[fetch] ca_file: found '/etc/passwd'; it takes the path of a readable bundle",
+        ),
+        ("x = 1", "unknown key x outside of any table; tables: batch, cache"),
         ("[digest]\nllm_url = 'http://x'", "[digest] llm_model: missing"),
         ("[log]\nlevel = 'loud'", '[log] level: found \'loud\'; it takes one of "debug", "info"'),
         ("server = 3", "[server] must be a table"),
@@ -114,6 +121,12 @@ def test_what_is_shown_reads_back_to_the_same() -> None:
     found = read("[guard]\nallow = ['[fd00::/8]:8080', 'a.b:1']\n[fetch]\ntimeout = '1500ms'\nmax_bytes = 1000\n")
 
     assert dataclasses.replace(config.parse(tomllib.loads(config.show(found)), found.path, ENV)) == found
+
+
+def test_no_query_of_a_services_url_is_shown() -> None:
+    found = read("[digest]\nllm_url = 'https://x/v1?key=sekrit'\nllm_model = 'm'\n")
+
+    assert "sekrit" not in config.show(found)
 
 
 def test_no_digest_is_shown() -> None:

@@ -177,10 +177,11 @@ class TestOwnAddress:
         with pytest.raises(ValueError, match="not an address"):
             guard_with(own=(("localhost", 8642),))
 
-    def test_an_entry_that_names_it_exactly_opens_it(self) -> None:
+    def test_no_entry_opens_it_however_exactly_it_names_it(self) -> None:
         guard = guard_with(allow("127.0.0.1/32", port=8642), own=(("127.0.0.1", 8642),))
 
-        assert connect(guard, "http://127.0.0.1:8642/") == ["127.0.0.1"]
+        with pytest.raises(Blocked, match=r"Sift's own address 127\.0\.0\.1"):
+            connect(guard, "http://127.0.0.1:8642/")
 
     def test_a_wildcard_means_every_address_of_the_machine_on_that_port(self) -> None:
         guard = Guard(GuardConfig(ports=(80, 443)), own=(("0.0.0.0", 80),))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, g, request
 
-from sift.api import body
 from sift.api.app import Services
 from sift.api.errors import json_response
 from sift.api.scrape.document import document
@@ -19,7 +18,6 @@ def blueprint(services: Services) -> Blueprint:
     @routes.post("/v2/scrape")
     def scrape() -> Response:
         services.check_running()
-        body.check_length(request.content_length or 0, body.FETCH_BODY_BYTES)
         wish = read_scrape(request.get_data())
         with services.one_fetch():
             found = Renderings(services.fetch_target, g.caller, wish, services.stopping.is_set).all()
