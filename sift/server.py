@@ -94,6 +94,7 @@ def build(
         log=log,
         clock=clock,
         wait_s=config.gate.wait_s,
+        most_age_s=config.cache.ttl_s,
         threads=config.server.threads,
         troubles=watch.troubles,
     )
