@@ -31,7 +31,7 @@ from sift.pipeline.answering import Answering
 from sift.pipeline.cutting import fitting
 from sift.pipeline.recall import KIND, Recall
 from sift.pipeline.source import LaneSlots, Source, forbids_storing
-from sift.target import Caller, Lane, Outcome, Page, Result, Target
+from sift.target import INTERACTIVE, Caller, Lane, Outcome, Page, Result, Target
 from sift.workers import Pool
 
 _REFUSALS = {"unsupported": Unsupported, "invalid": Invalid, "too_long": TooLong}
@@ -187,7 +187,8 @@ class Pipeline:
 
         if forbids_storing(page):
             return work()
-        answer, was_known = self._recall.answer(caller, payload, work)
+        # A batch's result is stored with its job; a second copy would only keep others waiting for the store.
+        answer, was_known = self._recall.answer(caller, payload, work, keep=lane.name == INTERACTIVE)
         if target.question is not None and not self._answering.may_ask(caller):  # else a model's answer is what counts
             self._metrics.cache_requests_total.labels(KIND, "hit" if was_known else "miss").inc()
         return answer

@@ -27,10 +27,13 @@ class Recall:
         self._ttl_s = ttl_s
         self._clock = clock
 
-    def answer(self, caller: Caller, payload: bytes, work: Callable[[], bytes]) -> tuple[bytes, bool]:
+    def answer(
+        self, caller: Caller, payload: bytes, work: Callable[[], bytes], *, keep: bool = True
+    ) -> tuple[bytes, bool]:
         """The answer to `payload`, and whether it was known; `work` makes it where it was not. Raises as `work` does.
 
         Found by the whole payload, the page's bytes among it: there is nothing that could have changed since.
+        What is new is kept where `keep` says so.
         """
         if self._ttl_s <= 0:
             return work(), False
@@ -39,5 +42,6 @@ class Recall:
         if known is not None:
             return known, True
         made = work()
-        self._blobs.put(KIND, part, key, made, now=self._clock.now())
+        if keep:
+            self._blobs.put(KIND, part, key, made, now=self._clock.now())
         return made, False

@@ -114,6 +114,13 @@ def test_what_was_made_of_a_page_that_must_not_be_stored_is_not_stored(service: 
     assert service.server.parts.store.digest.nbytes("digest") > 0
 
 
+def test_what_is_in_a_jobs_result_is_not_kept_twice(service: Service, site: Site) -> None:
+    job_id = service.submit(site.url("/")).json["job_id"]
+
+    assert service.wait(job_id)["status"] == "done"
+    assert service.server.parts.store.digest.nbytes("digest") == 0
+
+
 def test_a_question_counts_as_a_digest(service: Service, site: Site) -> None:
     for _ in range(2):
         service.fetch(site.url("/"), question="What is its text?")
