@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -63,6 +64,34 @@ class Transaction:
             action()
 
 
+class _Lock:
+    """A lock that can be asked for how long it has been held, by any thread and without waiting."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._since: float | None = None  # written by who holds the lock
+
+    def acquire(self, blocking: bool = True) -> bool:
+        had = self._lock.acquire(blocking)
+        if had:
+            self._since = time.monotonic()
+        return had
+
+    def release(self) -> None:
+        self._since = None
+        self._lock.release()
+
+    def held_s(self) -> float:
+        since = self._since
+        return 0.0 if since is None else time.monotonic() - since
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
 class Database:
     """The connection, shared by all threads: `read` and `write` are whole transactions, one at a time.
 
@@ -71,7 +100,7 @@ class Database:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._lock = threading.Lock()  # guards the connection, every count kept beside it, and the three fields below
+        self._lock = _Lock()  # guards the connection, every count kept beside it, and the three fields below
         self.closed = False
         self._durable = True
         self.untidy = False  # rows were deleted since the last tidying
@@ -88,15 +117,20 @@ class Database:
     @contextmanager
     def write(self, *, durable: bool = True) -> Iterator[Transaction]:
         """All of the block, or nothing. `durable=False` may be lost by a power cut, never by the process's death."""
-        with self._lock:
-            self._sync(durable)
-            try:
-                with self._transaction("BEGIN IMMEDIATE") as transaction:
-                    yield transaction
-            except StorageFailed as failure:
-                self.write_failure = str(failure)
-                raise
-            self.write_failure = None
+        with self._lock, self._writing(durable) as transaction:
+            yield transaction
+
+    @contextmanager
+    def write_if_free(self) -> Iterator[Transaction | None]:
+        """As `write`, where nobody has the connection; `None` at once where somebody has."""
+        if not self._lock.acquire(blocking=False):
+            yield None
+            return
+        try:
+            with self._writing(True) as transaction:
+                yield transaction
+        finally:
+            self._lock.release()
 
     @contextmanager
     def alone(self) -> Iterator[sqlite3.Connection]:
@@ -111,12 +145,20 @@ class Database:
                 self.closed = True
                 self._connection.close()
 
-    def held(self, timeout_s: float) -> bool:
-        """Whether the lock could not be had within `timeout_s`."""
-        had = self._lock.acquire(timeout=timeout_s)
-        if had:
-            self._lock.release()
-        return not had
+    def held_s(self) -> float:
+        """For how long one and the same user has had the connection; 0 where nobody has it."""
+        return self._lock.held_s()
+
+    @contextmanager
+    def _writing(self, durable: bool) -> Iterator[Transaction]:
+        self._sync(durable)
+        try:
+            with self._transaction("BEGIN IMMEDIATE") as transaction:
+                yield transaction
+        except StorageFailed as failure:
+            self.write_failure = str(failure)
+            raise
+        self.write_failure = None
 
     def _sync(self, durable: bool) -> None:
         if durable == self._durable or self.closed:

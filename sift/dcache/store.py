@@ -95,14 +95,17 @@ class Store:
         return free.f_bavail * free.f_frsize
 
     def probe(self, timeout_s: float) -> str | None:
-        """What is wrong with the store: silent, or not writable; `None` where it is well."""
-        if self._database.held(timeout_s):
+        """What is wrong with the store: silent for `timeout_s`, or not writable; `None` where it is well.
+
+        Never waits for who has the store now: one who has had it for less than `timeout_s` shows that it is well.
+        """
+        if self._database.held_s() > timeout_s:
             return f"the store has been silent for {timeout_s:g} s"
         try:
             if self.disk_free_bytes() < _DISK_FULL_BYTES:
                 return "the store is not writable: the disk is full"
-            with self._database.write() as transaction:
-                if self._database.write_failure is not None:
+            with self._database.write_if_free() as transaction:
+                if transaction is not None and self._database.write_failure is not None:
                     # Only a real write shows that the cause of the last failure is gone.
                     version = transaction.value("PRAGMA user_version")
                     transaction.execute(f"PRAGMA user_version = {version}")

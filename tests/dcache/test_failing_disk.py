@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import subprocess
+import time
 from contextlib import closing, contextmanager, suppress
 
 import pytest
@@ -114,7 +115,15 @@ def test_a_sound_store_has_nothing_to_say_to_a_probe(store):
 
 def test_a_probe_names_a_silent_store(store):
     with store._database.read():
+        ends = time.monotonic() + 10
+        while store.probe(0.01) is None:
+            assert time.monotonic() < ends
         assert store.probe(0.01) == "the store has been silent for 0.01 s"
+
+
+def test_a_probe_does_not_wait_for_a_store_at_work(store):
+    with store._database.read():
+        assert store.probe(60.0) is None
 
 
 def test_a_probe_names_a_store_that_cannot_be_written_until_it_can(desk):
