@@ -41,6 +41,11 @@ def paired(rounds: int, ours: Callable[[], float], theirs: Callable[[], float]) 
         else:
             first = ours()
             found.append((first, theirs()))
+    return pair_of(found)
+
+
+def pair_of(found: Sequence[tuple[float, float]]) -> Pair:
+    """What the rounds say together."""
     ratios = [mine / other for mine, other in found]
     return Pair(
         statistics.median(mine for mine, _ in found),
