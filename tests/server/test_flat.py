@@ -4,7 +4,7 @@ from tests.soak.flat import run
 
 
 def test_thirty_hostile_batches_leave_memory_threads_and_descriptors_flat(tmp_path: Path) -> None:
-    report = run(30, tmp_path, warm_up=10)
+    report = run(30, tmp_path, warm_up=4)
 
     assert sum(report.outcomes.values()) == 150
     assert not report.outcomes["internal"]
