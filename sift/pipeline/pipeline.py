@@ -123,7 +123,7 @@ class Pipeline:
             slots = LaneSlots(ticket, lane)
             page, cached = self._source.page(caller, target, checked, lane, slots)
             slots.begin()  # a cached copy needs no slots, but a cancelled job gets nothing either
-        done = self._answered(caller, target, self._work(caller, page, target, lane))
+        done = self._answered(caller, target, self._work(caller, page, target, lane, cached=cached))
         elapsed_ms = int((self._clock.monotonic() - began) * 1000)
         cap_bytes = self._config.fetch.output_cap_bytes
         found = envelope.build(target, page, done, cached=cached, elapsed_ms=elapsed_ms, cap_bytes=cap_bytes)
@@ -153,7 +153,7 @@ class Pipeline:
         truncated = len(text) < len(digest.content)
         return msgspec.structs.replace(done, digest=digest, text=text, whole_bytes=whole_bytes, truncated=truncated)
 
-    def _work(self, caller: Caller, page: Page, target: Target, lane: Lane) -> messages.Yield:
+    def _work(self, caller: Caller, page: Page, target: Target, lane: Lane, *, cached: bool) -> messages.Yield:
         if not page.body:
             return messages.Yield(media_type=_bare(page.headers.get("content-type")))
         wish = messages.Wish(
@@ -170,7 +170,7 @@ class Pipeline:
             digest_chars=self._config.digest.max_chars,
             digest_spare=self._answering.spare(caller),
         )
-        answer = self._made(caller, page, target, msgspec.msgpack.encode(wish), lane)
+        answer = self._made(caller, page, target, msgspec.msgpack.encode(wish), lane, cached=cached)
         done = msgspec.msgpack.decode(answer, type=messages.Yield)
         if done.refused is not None:
             refusal = _REFUSALS.get(done.refused)
@@ -179,7 +179,7 @@ class Pipeline:
             raise refusal(done.why.removeprefix(f"{done.refused}: "), hint=done.hint)
         return done
 
-    def _made(self, caller: Caller, page: Page, target: Target, payload: bytes, lane: Lane) -> bytes:
+    def _made(self, caller: Caller, page: Page, target: Target, payload: bytes, lane: Lane, *, cached: bool) -> bytes:
         """What a worker makes of it, or made of it before."""
 
         def work() -> bytes:
@@ -188,7 +188,7 @@ class Pipeline:
         if forbids_storing(page):
             return work()
         # A batch's result is stored with its job; a second copy would only keep others waiting for the store.
-        answer, was_known = self._recall.answer(caller, payload, work, keep=lane.name == INTERACTIVE)
+        answer, was_known = self._recall.answer(caller, payload, work, is_new=not cached, keep=lane.name == INTERACTIVE)
         if target.question is not None and not self._answering.may_ask(caller):  # else a model's answer is what counts
             self._metrics.cache_requests_total.labels(KIND, "hit" if was_known else "miss").inc()
         return answer

@@ -28,17 +28,18 @@ class Recall:
         self._clock = clock
 
     def answer(
-        self, caller: Caller, payload: bytes, work: Callable[[], bytes], *, keep: bool = True
+        self, caller: Caller, payload: bytes, work: Callable[[], bytes], *, is_new: bool = False, keep: bool = True
     ) -> tuple[bytes, bool]:
         """The answer to `payload`, and whether it was known; `work` makes it where it was not. Raises as `work` does.
 
         Found by the whole payload, the page's bytes among it: there is nothing that could have changed since.
-        What is new is kept where `keep` says so.
+        Not looked for where the page `is_new`; what was made is kept where `keep` says so.
         """
         if self._ttl_s <= 0:
             return work(), False
         part, key = partition(caller), f"work {__version__} {hashlib.sha256(payload).hexdigest()}"
-        known = self._blobs.get(KIND, part, key, newer_than=self._clock.now() - self._ttl_s)
+        oldest = self._clock.now() - self._ttl_s
+        known = None if is_new else self._blobs.get(KIND, part, key, newer_than=oldest)
         if known is not None:
             return known, True
         made = work()

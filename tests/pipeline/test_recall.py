@@ -69,6 +69,14 @@ def test_nothing_is_older_than_the_ttl(store: Store, work: Work, ttl_s: float, a
     assert recall.answer(ALICE, b"page", work)[1] is is_known
 
 
+def test_what_was_made_of_a_new_page_is_not_looked_for_but_kept(store: Store, work: Work) -> None:
+    recall = recall_of(store, work)
+    recall.answer(ALICE, b"page", work, is_new=True)
+
+    assert not recall.answer(ALICE, b"page", work, is_new=True)[1]
+    assert recall.answer(ALICE, b"page", work)[1]
+
+
 def test_a_failure_is_not_kept(store: Store, work: Work) -> None:
     recall = recall_of(store, work)
 
