@@ -1,4 +1,4 @@
-"""What this process asks of its host before it serves: descriptors for many connections, memory given back.
+"""What this process asks of its host before it serves: descriptors for many connections, memory given back, no cores.
 
 Nothing of the service is known here.
 """
@@ -15,7 +15,8 @@ _M_ARENA_MAX = -8  # mallopt(3)
 
 
 def prepare() -> None:
-    """Asks for both; what is refused costs comfort alone. Call it before any thread is started."""
+    """Asks for all; what is refused costs comfort alone. Call it before any thread is started."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core would put pages and tokens on the disk
     _raise_descriptors()
     _share_arenas()
 

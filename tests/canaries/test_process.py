@@ -53,7 +53,9 @@ class Server:
         )
         command = [sys.executable, "-X", "dev", "-m", "tests.support.serve_world", str(file), str(world.server.port)]
         with self.stdout.open("wb") as out, self.stderr.open("wb") as err:
-            self.process = subprocess.Popen(command, stdout=out, stderr=err, env={**os.environ, "SECRET": SECRET})
+            self.process = subprocess.Popen(
+                command, stdout=out, stderr=err, env={**os.environ, "SECRET": SECRET}, preexec_fn=allow_cores
+            )
         while "started" not in self.said():
             assert self.process.poll() is None, self.said()
             threading.Event().wait(0.02)
@@ -93,6 +95,12 @@ class Server:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
+
+
+def allow_cores() -> None:
+    """Whatever the test's own limit is: the server has to lower its own."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
 
 
 def drain(server: Server, targets: list[Any], caller: str) -> str:
