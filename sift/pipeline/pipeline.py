@@ -34,6 +34,7 @@ from sift.pipeline.source import LaneSlots, Source, forbids_storing
 from sift.target import INTERACTIVE, Caller, Lane, Outcome, Page, Result, Target
 from sift.workers import Pool
 
+WORTH_KEEPING_BYTES = 16 << 10
 _REFUSALS = {"unsupported": Unsupported, "invalid": Invalid, "too_long": TooLong}
 
 
@@ -187,8 +188,10 @@ class Pipeline:
 
         if forbids_storing(page):
             return work()
-        # A batch's result is stored with its job; a second copy would only keep others waiting for the store.
-        answer, was_known = self._recall.answer(caller, payload, work, is_new=not cached, keep=lane.name == INTERACTIVE)
+        # A batch's result is stored with its job, and a small page is worked faster than it is stored: a second copy
+        # would only keep others waiting for the store.
+        keep = lane.name == INTERACTIVE and (len(page.body) >= WORTH_KEEPING_BYTES or target.question is not None)
+        answer, was_known = self._recall.answer(caller, payload, work, is_new=not cached, keep=keep)
         if target.question is not None and not self._answering.may_ask(caller):  # else a model's answer is what counts
             self._metrics.cache_requests_total.labels(KIND, "hit" if was_known else "miss").inc()
         return answer

@@ -91,8 +91,15 @@ def test_a_failure_is_not_kept(store: Store, work: Work) -> None:
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    status, headers, body = html("A page", "Its text. " * 30)
-    found = Site({"/": (status, headers, body), "/secret": (status, {**headers, "Cache-Control": "no-store"}, body)})
+    status, headers, body = html("A page", "Its text. " * 2000)
+    small = html("A small page", "Its text. " * 30)
+    found = Site(
+        {
+            "/small": small,
+            "/": (status, headers, body),
+            "/secret": (status, {**headers, "Cache-Control": "no-store"}, body),
+        }
+    )
     yield found
     found.close()
 
@@ -120,6 +127,12 @@ def test_what_was_made_of_a_page_that_must_not_be_stored_is_not_stored(service: 
 
     service.fetch(site.url("/"))
     assert service.server.parts.store.digest.nbytes("digest") > 0
+
+
+def test_what_was_made_of_a_small_page_is_made_again(service: Service, site: Site) -> None:
+    assert service.fetch(site.url("/small")).json["success"]
+
+    assert service.server.parts.store.digest.nbytes("digest") == 0
 
 
 def test_what_is_in_a_jobs_result_is_not_kept_twice(service: Service, site: Site) -> None:
