@@ -101,6 +101,7 @@ class Caller:
             self._seen.note(self._name, job)
             if job["status"] not in LIVE:
                 return
+            self._stopped.wait(0.5)  # one above the cap of long polls was answered at once
 
 
 def settle(server: Server, seen: Seen, most_s: float) -> list[str]:

@@ -95,11 +95,12 @@ def draw(panels: list[tuple[Any, list[tuple[str, list[tuple[float, float]]]]]], 
     mpl.use("Agg")
     import matplotlib.pyplot as plt
     from matplotlib.ticker import FuncFormatter
+    from PIL import Image
 
     plt.rcParams.update({"font.size": 7, "text.color": INK, "axes.labelcolor": INK, "font.family": "DejaVu Sans"})
     rows = 1 + math.ceil((len(panels) - 1) / 3)
-    figure = plt.figure(figsize=(12, 2.1 * rows), dpi=100, facecolor=PAPER)
-    grid = figure.add_gridspec(rows, 3, hspace=0.5, wspace=0.14, left=0.045, right=0.985, top=0.965, bottom=0.035)
+    figure = plt.figure(figsize=(11, 1.95 * rows), dpi=90, facecolor=PAPER)
+    grid = figure.add_gridspec(rows, 3, hspace=0.75, wspace=0.16, left=0.045, right=0.985, top=0.965, bottom=0.04)
     for number, (panel, lines) in enumerate(panels):
         place = grid[0, :] if number == 0 else grid[1 + (number - 1) // 3, (number - 1) % 3]
         axes = figure.add_subplot(place, facecolor=PANEL)
@@ -118,8 +119,13 @@ def draw(panels: list[tuple[Any, list[tuple[str, list[tuple[float, float]]]]]], 
         for spine in axes.spines.values():
             spine.set_visible(False)
         if shown:
-            axes.legend(loc="upper left", fontsize=6, ncols=3, frameon=False, labelcolor=INK)
+            columns = min(6 if number == 0 else 4, len(shown))
+            axes.legend(
+                loc="upper left", bbox_to_anchor=(-0.02, -0.1), fontsize=6, ncols=columns, frameon=False, labelcolor=INK
+            )
     figure.savefig(file, facecolor=PAPER)
+    with Image.open(file) as picture:  # few colours are in it: a third of the bytes
+        picture.convert("RGB").quantize(32, dither=Image.Dither.NONE).save(file, optimize=True)
 
 
 def scaled(value: float, panel: Any) -> str:
