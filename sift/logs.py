@@ -20,6 +20,8 @@ from sift.config import LogConfig
 from sift.target import INTERACTIVE, Caller, Lane
 
 _PLACE = re.compile(r"[A-Za-z_]\w{0,60}( at (<frozen [\w.]{1,60}>|[\w.<>-]{1,60}):\d{1,6})?", re.ASCII)
+_BARE = re.compile(r"[!#-<>-\[\]-~]+")
+"""Printable ASCII but for space, quotation mark, `=` and backslash."""
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -35,7 +37,7 @@ def where(error: BaseException) -> str:
 def _plain(value: Any) -> str:
     """One value of a text line: bare where that is unmistakable, else quoted with everything unprintable escaped."""
     text = "-" if value is None else str(value)
-    if text and all(c.isascii() and c.isprintable() and c not in ' "=\\' for c in text):
+    if _BARE.fullmatch(text):
         return text
     return json.dumps(text)
 
