@@ -124,8 +124,9 @@ def draw(panels: list[tuple[Any, list[tuple[str, list[tuple[float, float]]]]]], 
                 loc="upper left", bbox_to_anchor=(-0.02, -0.1), fontsize=6, ncols=columns, frameon=False, labelcolor=INK
             )
     figure.savefig(file, facecolor=PAPER)
-    with Image.open(file) as picture:  # few colours are in it: a third of the bytes
-        picture.convert("RGB").quantize(32, dither=Image.Dither.NONE).save(file, optimize=True)
+    with Image.open(file) as picture:  # few colours are in it: half of the bytes
+        few = picture.convert("RGB").quantize(128, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        few.save(file, optimize=True)
 
 
 def scaled(value: float, panel: Any) -> str:
