@@ -2,9 +2,11 @@
 
 SiftError
 ├── ConfigError            the config file, at start or reload
+├── StartError             the service cannot start here and now; the text says why and what to do
 ├── StoreError             the database cannot be used; the text says what to do
 ├── RequestError           a request that is refused as a whole; has a `reason`
 │   ├── Malformed          not JSON, or wrong fields; names every place
+│   │   └── InvalidQuery   a bad grep, jq or pages of one fetch, and nothing else
 │   ├── Refused            the guard's pre-check said no to targets; names every place
 │   ├── TooManyTargets     over the targets-a-job cap
 │   ├── Unauthorized       no token, or an unknown one
@@ -54,10 +56,11 @@ class StoreError(SiftError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A wrong place in a request: `at` is a path such as `targets[3].mode`."""
+    """A wrong place in a request: `at` is a path such as `targets[3].mode`. `is_query`: no pattern, or no range."""
 
     at: str
     error: str
+    is_query: bool = False
 
 
 class RequestError(SiftError):
@@ -87,6 +90,16 @@ class Malformed(RequestError):
 
     def __init__(self, places: Sequence[Place]) -> None:
         super().__init__(_first(places), places=places)
+
+
+class InvalidQuery(Malformed):
+    """Nothing is wrong with the fields of one fetch but a grep, jq or pages that is none; its outcome is the reason."""
+
+    reason = "invalid"
+
+    def __init__(self, places: Sequence[Place]) -> None:
+        super().__init__(places)
+        self.args = (f"invalid: {self}",)
 
 
 class Refused(RequestError):

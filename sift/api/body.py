@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from sift.errors import BodyTooLarge, Invalid, Malformed, Place
+from sift.errors import BodyTooLarge, Invalid, InvalidQuery, Malformed, Place
 from sift.render import query
 from sift.target import MODES, Target
 
@@ -54,8 +54,21 @@ def read_fetch(body: bytes, *, most_age_s: float) -> Target:
     places: list[Place] = []
     target = _target(decoded(body), "", places, most_age_s)
     if target is None or places:
-        raise Malformed(places)
+        raise _refusal(places)
     return target
+
+
+def check_query(target: Target, check: Callable[[list[str]], list[str]]) -> None:
+    """Has the jq program of one fetch compiled by `check`. Raises `InvalidQuery`."""
+    try:
+        check_programs([("", target)], check)
+    except Malformed as error:
+        raise InvalidQuery(error.places) from None
+
+
+def _refusal(places: list[Place]) -> Malformed:
+    """What one fetch is told: a pattern or a range that is none has an outcome of its own."""
+    return InvalidQuery(places) if all(place.is_query for place in places) else Malformed(places)
 
 
 def read_submit(body: bytes, *, most_age_s: float) -> Submit:
@@ -109,7 +122,7 @@ def _target(fields: dict[str, Any], at: str, places: list[Place], most_age_s: fl
             try:
                 found[name] = _CHECKS[name](value)
             except ValueError as error:
-                wrong.append(Place(_at(at, name), str(error)))
+                wrong.append(Place(_at(at, name), str(error), is_query=isinstance(error, _BadQueryError)))
     wrong += _together(found, at)
     if found.get("max_age", 0) > most_age_s:
         wrong.append(Place(_at(at, "max_age"), f"{found['max_age']:g} given, at most {most_age_s:g} ([cache] ttl)"))
@@ -182,6 +195,10 @@ def _wanted(most_chars: int) -> Callable[[Any], str]:
     return check
 
 
+class _BadQueryError(ValueError):
+    """A text that is no pattern, or no range."""
+
+
 def _refined(most_chars: int, check: Callable[[str], object]) -> Callable[[Any], str]:
     """A text that also has to stand a check which raises `Invalid`."""
     base = _wanted(most_chars)
@@ -191,7 +208,7 @@ def _refined(most_chars: int, check: Callable[[str], object]) -> Callable[[Any],
         try:
             check(text)
         except Invalid as error:
-            raise ValueError(_bare(str(error).removeprefix("invalid: "))) from None
+            raise _BadQueryError(_bare(str(error).removeprefix("invalid: "))) from None
         return text
 
     return checked

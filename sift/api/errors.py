@@ -15,6 +15,7 @@ from sift.target import Outcome
 
 STATUS_OF_REASON = {
     "malformed": 400,
+    "invalid": 400,
     "unauthorized": 401,
     "not_found": 404,
     "method": 405,

@@ -18,7 +18,7 @@ def blueprint(services: Services) -> Blueprint:
     def fetch() -> Response:
         services.check_running()
         target = body.read_fetch(request.get_data(), most_age_s=services.most_age_s)
-        body.check_programs([("", target)], services.wrong_programs)
+        body.check_query(target, services.wrong_programs)
         with services.one_fetch():
             lane = Lane(INTERACTIVE, wait_s=services.wait_s, stopped=services.stopping.is_set)
             return json_response(services.fetch_target(g.caller, target, lane).envelope)

@@ -114,6 +114,7 @@ class Wire:
     def secure(self, context: ssl.SSLContext, host: str) -> None:
         """TLS from here on, the certificate verified against `host`. Raises Unreachable."""
         try:
+            self._sock.getpeername()  # where it has been reset by now, the wrapping below would lose the descriptor
             sock = context.wrap_socket(self._sock, server_hostname=host, do_handshake_on_connect=False)
             self._sock = sock
             self._retry(sock.do_handshake)

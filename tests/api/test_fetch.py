@@ -61,10 +61,12 @@ def test_a_wrong_field_is_400_and_named(service: Service, field: str, value: Any
     assert reply.status == (400 if at else 413)
     assert reply.json["success"] is False
     if at:
-        assert reply.json["reason"] == "malformed"
+        is_query = field in ("grep", "jq", "pages") and value
+        assert reply.json["reason"] == ("invalid" if is_query else "malformed")
         assert reply.json["errors"][0]["at"] == at
         assert says in reply.json["errors"][0]["error"]
-        assert reply.json["error"] == f"{at}: {reply.json['errors'][0]['error']}"
+        begin = "invalid: " if is_query else ""
+        assert reply.json["error"] == f"{begin}{at}: {reply.json['errors'][0]['error']}"
 
 
 def test_every_wrong_place_is_named(service: Service) -> None:
