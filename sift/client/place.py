@@ -9,9 +9,13 @@ import os
 import re
 import stat
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from sift.client.errors import NoPlace, NoToken
 from sift.client.wire import Address
+
+if TYPE_CHECKING:
+    from sift.home import Home
 
 MAX_TOKEN_BYTES = 4096
 _ADVICE = "set $SIFT_TOKEN or $SIFT_TOKEN_FILE; sift token NAME makes a token for a caller of sift.toml"
@@ -36,8 +40,8 @@ def find_place(
 ) -> Place:
     """The place, from the arguments first, then `$SIFT_URL`, `$SIFT_TOKEN`, `$SIFT_TOKEN_FILE`, then `sift.toml`.
 
-    The token that a local server keeps in its data directory goes to this machine or to the address of
-    `sift.toml` alone. Raises `NoPlace`, or `NoToken` where none can be read.
+    The token that a local server keeps in its data directory goes to the address of the same `sift.toml` alone:
+    what else listens on this machine may be somebody else's. Raises `NoPlace`, or `NoToken` where none can be read.
     """
     local = _Local(config, environ)
     url = url or environ.get("SIFT_URL")
@@ -46,7 +50,7 @@ def find_place(
     if not (address.tls or stays_here or plain_http):
         raise NoPlace(f"{address}: the token would travel in clear; use https, or say --plain-http to send it anyway")
     given = _checked(token, "the given token") if token else _given_token(token_file, environ)
-    return Place(address, given or _local_token(address, local, told=url is not None))
+    return Place(address, given or _local_token(address, local))
 
 
 def _given_token(token_file: str | None, environ: Mapping[str, str]) -> str | None:
@@ -58,9 +62,9 @@ def _given_token(token_file: str | None, environ: Mapping[str, str]) -> str | No
     return read_token(named) if named else None
 
 
-def _local_token(address: Address, local: _Local, *, told: bool) -> str:
-    if told and not address.is_this_host and str(address) != local.url():
-        raise NoToken(f"no token for {address}; {_ADVICE}")
+def _local_token(address: Address, local: _Local) -> str:
+    if not local.is_at(address):
+        raise NoToken(f"no token for {address}; that of the local server goes to {local.shown()} alone; {_ADVICE}")
     path = local.token_file()
     if not os.path.lexists(path):
         raise NoToken(f"no token: {path} is not there (sift serve makes it where sift.toml names no caller); {_ADVICE}")
@@ -94,35 +98,51 @@ class _Local:
     def __init__(self, config: str | None, environ: Mapping[str, str]) -> None:
         self._config = config
         self._environ = environ
-        self._found: tuple[str, str] | None = None
+        self._found: Home | None = None
 
     def url(self) -> str:
-        return self._read()[0]
+        home = self._home()
+        if not home.port:
+            raise NoPlace("sift.toml: [server] port is 0, so the server's port is not known; set $SIFT_URL")
+        return _url(home)
+
+    def is_at(self, address: Address) -> bool:
+        """Whether the server is what listens there. Of port 0 only the machine is known."""
+        home = self._home()
+        if not home.port:
+            return address.is_this_host
+        own = Address(_url(home))
+        return (own.host, own.port) == (address.host, address.port)
+
+    def shown(self) -> str:
+        home = self._home()
+        return f"{_url(home)} of sift.toml" if home.port else "this machine"
 
     def token_file(self) -> str:
-        return self._read()[1]
+        return os.path.join(self._home().data_dir, "token")
 
-    def _read(self) -> tuple[str, str]:
+    def _home(self) -> Home:
         if self._found is None:
             self._found = _from_config(self._config, self._environ)
         return self._found
 
 
-def _from_config(option: str | None, environ: Mapping[str, str]) -> tuple[str, str]:
+def _from_config(option: str | None, environ: Mapping[str, str]) -> Home:
     from sift.home import local_server  # 3 ms to import, and an environment that says all needs none of it
 
     try:
-        server = local_server(option, environ)
+        return local_server(option, environ)
     except Exception as error:
         from sift.errors import ConfigError  # loaded where it was raised, and not on the way to a good answer
 
         if not isinstance(error, ConfigError):
             raise
         raise NoToken(f"{error}; or set $SIFT_URL, and $SIFT_TOKEN or $SIFT_TOKEN_FILE (see sift token)") from None
-    if not server.port:
-        raise NoPlace("sift.toml: [server] port is 0, so the server's port is not known; set $SIFT_URL")
-    host = _NAME_OF_ANY.get(server.host, server.host)
-    return f"http://{f'[{host}]' if ':' in host else host}:{server.port}", os.path.join(server.data_dir, "token")
+
+
+def _url(home: Home) -> str:
+    host = _NAME_OF_ANY.get(home.host, home.host)
+    return f"http://{f'[{host}]' if ':' in host else host}:{home.port}"
 
 
 _NAME_OF_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  (a client turns them into this host)

@@ -96,6 +96,40 @@ def test_the_token_of_the_local_server_is_not_sent_elsewhere(tmp_path: Path) -> 
         Sift("https://elsewhere.example", environ={"XDG_STATE_HOME": str(tmp_path)})
 
 
+def _config(folder: Path, port: int | str) -> str:
+    _token_file(folder / "token")
+    (folder / "sift.toml").write_text(f'[server]\nport = {port}\ndata_dir = "{folder}"\n')
+    return str(folder / "sift.toml")
+
+
+def test_the_token_of_the_local_server_is_not_sent_to_another_port_of_this_machine(
+    server: Scripted, tmp_path: Path
+) -> None:
+    config = _config(tmp_path, 8642)
+
+    for url in (server.url, "http://127.0.0.2:8642", "http://[::1]:8642"):
+        with pytest.raises(NoToken, match=r"8642 of sift\.toml alone; set .*\$SIFT_TOKEN_FILE; sift token"):
+            Sift(url, config=config, environ={})
+        with pytest.raises(NoToken, match=r"\$SIFT_TOKEN_FILE"):
+            Sift(config=config, environ={"SIFT_URL": url})
+
+
+def test_the_token_of_the_local_server_goes_to_its_address_however_it_was_told(
+    server: Scripted, tmp_path: Path
+) -> None:
+    config = _config(tmp_path, server.url.rpartition(":")[2])
+
+    assert _sent_token(server, config=config, environ={}) == TOKEN
+
+
+def test_where_the_port_is_any_the_token_stays_on_this_machine(server: Scripted, tmp_path: Path) -> None:
+    config = _config(tmp_path, 0)
+
+    assert _sent_token(server, config=config, environ={}) == TOKEN
+    with pytest.raises(NoToken, match="no token for https"):
+        Sift("https://elsewhere.example", config=config, environ={})
+
+
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o620])
 def test_a_token_file_that_others_may_touch_is_not_used(tmp_path: Path, mode: int) -> None:
     path = _token_file(tmp_path / "token", mode=mode)
