@@ -107,3 +107,32 @@ def test_a_reader_who_leaves_costs_nobody_else_anything(server: HttpServer) -> N
 
     assert connection.getresponse().read() == ANSWER
     connection.close()
+
+
+def test_the_loop_rests_while_small_answers_are_sent(server: HttpServer) -> None:
+    rounds = 0
+    listener = server._listeners[0]
+    readable = listener.readable
+
+    def counted() -> bool:
+        nonlocal rounds
+        rounds += 1
+        return bool(readable())
+
+    listener.readable = counted
+    listener.application = small
+    connections = [connected(server) for _ in range(32)]
+    for _ in range(10):
+        for connection in connections:
+            connection.request("GET", "/")
+        for connection in connections:
+            assert connection.getresponse().read() == b"small"
+    for connection in connections:
+        connection.close()
+
+    assert rounds < 6 * 320
+
+
+def small(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+    start_response("200 OK", [("Content-Length", "5")])
+    return [b"small"]
