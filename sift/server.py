@@ -27,7 +27,7 @@ from sift.api.wsgi import HttpServer
 from sift.auth import Callers, local_caller
 from sift.batch import Runner
 from sift.clock import Clock
-from sift.config import Config, is_loopback, load, need_restart
+from sift.config import Config, check_callers, load, need_restart
 from sift.datadir import DataDir
 from sift.dcache import Store
 from sift.errors import ConfigError
@@ -69,7 +69,7 @@ def build(
     data_dir = DataDir.lock(Path(config.server.data_dir))
     try:
         hosts = [str(each.getsockname()[0]) for each in sockets] or [config.server.host]
-        _check_callers(config, hosts)
+        check_callers(config, hosts)
         http = HttpServer.bind(config.server, sockets)
         config = _with_local_caller(config)
         metrics = Metrics(CollectorRegistry())
@@ -110,16 +110,6 @@ def run(config: Config, *, resolve: Resolve = system_resolve, dial: Dial = syste
     systemd = Systemd.of(os.environ)
     prepare()
     build(config, resolve=resolve, dial=dial, sockets=systemd.sockets).serve(systemd)
-
-
-def _check_callers(config: Config, hosts: Sequence[str]) -> None:
-    """Raises `ConfigError` where others than this host could ask, and nobody was named who may."""
-    for host in hosts:
-        if not config.callers and not is_loopback(host):
-            raise ConfigError(
-                f"[server] host {host} is open to others and there is no [[caller]]; "
-                "sift token NAME prints a block for one"
-            )
 
 
 def _with_local_caller(config: Config) -> Config:
@@ -235,7 +225,7 @@ class Server:
         parts = self._parts
         try:
             new = load(self._config.path, self._environ)
-            _check_callers(new, self._hosts)
+            check_callers(new, self._hosts)
         except ConfigError as error:
             parts.log.event("config_refused", "error", error=str(error))
             return

@@ -19,11 +19,12 @@ def command(config: str | None) -> int:
       sift config
       sift config --config /etc/sift/sift.toml
     """
-    from sift.config import load, show
+    from sift.config import check_callers, load, show
     from sift.errors import ConfigError
 
     try:
         settings = load(config, os.environ)
+        check_callers(settings, [settings.server.host])
     except ConfigError as error:
         terminal.say(str(error))
         return exits.ERROR

@@ -4,7 +4,7 @@ A default is written here or nowhere.
 """
 
 from sift.config.kinds import Allow
-from sift.config.load import is_loopback, load, need_restart, parse, read_secret, show
+from sift.config.load import check_callers, is_loopback, load, need_restart, parse, read_secret, show
 from sift.config.tables import (
     BatchConfig,
     CacheConfig,
@@ -35,6 +35,7 @@ __all__ = [
     "RecoverConfig",
     "ServerConfig",
     "WorkersConfig",
+    "check_callers",
     "default_data_dir",
     "find",
     "is_loopback",

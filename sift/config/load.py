@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sift.config.tables import LIVE_TABLES, TABLES, CallerConfig, Config
@@ -123,6 +123,16 @@ def read_secret(path: str) -> str:
 def is_loopback(host: str) -> bool:
     """Whether only this host can reach a server that listens on `host`."""
     return host == "localhost" or host == "::1" or bool(re.fullmatch(r"127\.\d{1,3}\.\d{1,3}\.\d{1,3}", host, re.ASCII))
+
+
+def check_callers(config: Config, hosts: Sequence[str]) -> None:
+    """Raises `ConfigError` where others than this host could ask, and nobody was named who may."""
+    for host in hosts:
+        if not config.callers and not is_loopback(host):
+            raise ConfigError(
+                f"[server] host {host} is open to others and there is no [[caller]]; "
+                "sift token NAME prints a block for one"
+            )
 
 
 def show(config: Config) -> str:

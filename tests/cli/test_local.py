@@ -74,6 +74,18 @@ def test_a_bad_config_is_one_line_and_exit_1(run: Run, tmp_path: Path, command: 
     assert ran.err == "sift: bad.toml: [gate] reserve: found 8; it takes less than [gate] global (8)\n"
 
 
+@pytest.mark.parametrize("command", ["config", "serve"])
+def test_an_open_host_without_a_caller_is_refused_before_anything_starts(
+    run: Run, tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "sift.toml").write_text(f'[server]\nhost = "0.0.0.0"\nport = 0\ndata_dir = "{tmp_path / "data"}"\n')
+
+    ran = run(command)
+
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("sift: [server] host 0.0.0.0 is open to others and there is no [[caller]]; sift token")
+
+
 def test_the_config_says_where_the_server_is(run: Run, server: Scripted, tmp_path: Path) -> None:
     (tmp_path / "other.toml").write_text(f'[server]\nport = 1\ndata_dir = "{tmp_path}"\n')
     (tmp_path / "token").write_text("token")
