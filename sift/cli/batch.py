@@ -10,10 +10,11 @@ from sift.cli import exits, terminal
 from sift.cli.advice import advice
 from sift.cli.door import speaks
 from sift.cli.patience import busy_timeout, patiently
+from sift.cli.values import SECONDS, SENT
 from sift.client import LIVE, Job, Sift
 
 wait_timeout = click.option(
-    "--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="How long to wait; default as long as it takes."
+    "--timeout", type=SECONDS, metavar="SECONDS", help="How long to wait; default as long as it takes."
 )
 
 
@@ -24,7 +25,7 @@ def _job_id(ctx: click.Context, param: click.Parameter, value: str) -> str:
     return value.strip()
 
 
-job_id_argument = click.argument("job_id", metavar="ID", callback=_job_id)
+job_id_argument = click.argument("job_id", metavar="ID", type=SENT, callback=_job_id)
 
 
 class InOrder(click.Group):

@@ -8,12 +8,13 @@ from typing import Any, TypeVar
 
 import click
 
+from sift.cli.values import SENT
 from sift.client import Sift
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OPTIONS = (
-    click.option("--url", metavar="URL", help="The server; default $SIFT_URL, else what sift.toml says."),
+    click.option("--url", type=SENT, metavar="URL", help="The server; default $SIFT_URL, else what sift.toml says."),
     click.option(
         "--token-file", metavar="FILE", help="File of mode 0600 with the token; default $SIFT_TOKEN_FILE, $SIFT_TOKEN."
     ),

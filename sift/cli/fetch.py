@@ -10,21 +10,22 @@ from sift.cli import terminal
 from sift.cli.advice import advice
 from sift.cli.door import speaks
 from sift.cli.patience import busy_timeout, patiently
+from sift.cli.values import SECONDS, SENT
 from sift.client import Answered, Envelope, Sift
 
 MODES = ("clean", "full", "raw", "links")
 
 
 @click.command()
-@click.argument("page", metavar="URL")
+@click.argument("page", metavar="URL", type=SENT)
 @click.option("--mode", type=click.Choice(MODES), help="What to give back; default clean: the main content.")
-@click.option("--question", metavar="TEXT", help="Keep the passages that answer it, best first.")
-@click.option("--pages", metavar="RANGE", help="Pages of a PDF: 1-3,7 or 5-.")
-@click.option("--grep", metavar="RE2", help="Keep the lines that match, each with its number.")
-@click.option("--jq", metavar="PROGRAM", help="A jq program over a JSON body.")
+@click.option("--question", type=SENT, metavar="TEXT", help="Keep the passages that answer it, best first.")
+@click.option("--pages", type=SENT, metavar="RANGE", help="Pages of a PDF: 1-3,7 or 5-.")
+@click.option("--grep", type=SENT, metavar="RE2", help="Keep the lines that match, each with its number.")
+@click.option("--jq", type=SENT, metavar="PROGRAM", help="A jq program over a JSON body.")
 @click.option("--context", is_flag=True, help="Add what the page says about itself; seen with --json.")
 @click.option("--recover", is_flag=True, help="Take the newest archived copy where the page is dead.")
-@click.option("--max-age", type=click.FloatRange(min=0), metavar="SECONDS", help="How old a cached copy may be.")
+@click.option("--max-age", type=SECONDS, metavar="SECONDS", help="How old a cached copy may be.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole envelope; of a failure, its error object.")
 @busy_timeout
 @speaks

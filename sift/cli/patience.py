@@ -9,13 +9,14 @@ from typing import TypeVar
 import click
 
 from sift.cli import terminal
+from sift.cli.values import SECONDS
 from sift.client import Answered, Busy, JobsBusy
 
 Result = TypeVar("Result")
 
 busy_timeout = click.option(
     "--busy-timeout",
-    type=click.FloatRange(min=0),
+    type=SECONDS,
     default=60.0,
     show_default=True,
     metavar="SECONDS",

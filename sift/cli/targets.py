@@ -13,6 +13,8 @@ from typing import Any
 
 import click
 
+from sift.cli.values import as_utf8
+
 MAX_BYTES = 4 << 20
 """Far above what a server takes (256 KiB), far below what would hurt here."""
 _HTTP = re.compile(r"https?://\S+", re.IGNORECASE)
@@ -20,7 +22,7 @@ _HTTP = re.compile(r"https?://\S+", re.IGNORECASE)
 
 def body_of(arguments: Sequence[str], *, fresh: bool) -> dict[str, Any]:
     """The body of the submit. Raises `click.UsageError` that names the file and the line."""
-    urls = [argument for argument in arguments if _HTTP.match(argument)]
+    urls = [_given_url(argument) for argument in arguments if _HTTP.match(argument)]
     files = [argument for argument in arguments if not _HTTP.match(argument)]
     if len(files) > 1:
         raise click.UsageError(f"{files[1]}: one FILE at most; a URL begins with http:// or https://")
@@ -31,6 +33,13 @@ def body_of(arguments: Sequence[str], *, fresh: bool) -> dict[str, Any]:
     if not body["targets"]:
         raise click.UsageError(f"{files[0]}: no targets in it")
     return {**body, "fresh": True} if fresh else body
+
+
+def _given_url(argument: str) -> str:
+    try:
+        return as_utf8(argument)
+    except ValueError as error:
+        raise click.UsageError(f"URL: {error}") from None
 
 
 def _read(name: str) -> tuple[str, str]:

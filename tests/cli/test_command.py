@@ -18,7 +18,7 @@ import pytest
 
 from sift.cli import exits
 from sift.cli.command import sift
-from tests.support.answers import TOKEN, job
+from tests.support.answers import TOKEN, envelope, job
 from tests.support.scripted import Said, Scripted
 
 Run = Callable[..., Any]
@@ -78,6 +78,57 @@ def test_a_wrong_line_is_exit_2_and_says_where_help_is(run: Run, arguments: list
 
     assert (ran.code, ran.out) == (2, "")
     assert "--help shows how it is called" in ran.err
+
+
+TIMES = (
+    ("batch", "wait", "j_1", "--timeout"),
+    ("batch", "submit", "https://a.example/", "--wait", "--timeout"),
+    ("batch", "submit", "https://a.example/", "--busy-timeout"),
+    ("fetch", "https://a.example/", "--busy-timeout"),
+    ("fetch", "https://a.example/", "--max-age"),
+)
+
+
+@pytest.mark.parametrize("line", TIMES, ids=" ".join)
+def test_a_time_is_a_finite_number_of_seconds(run: Run, server: Scripted, line: tuple[str, ...]) -> None:
+    for value in ("nan", "inf", "-inf", "1e400", "-1", "soon", ""):
+        ran = run(*line, value)
+
+        assert (ran.code, ran.out) == (2, "")
+        assert line[-1] in ran.err
+        assert "it takes seconds: a finite number, 0 or more" in ran.err
+    assert server.asked == []
+
+
+NOT_UTF8 = "https://caf\udce9.example/"  # as the interpreter reads the byte E9
+BROKEN = {
+    "'URL'": ("fetch", NOT_UTF8),
+    "'--grep'": ("fetch", "https://a.example/", "--grep", NOT_UTF8),
+    "'--url'": ("batch", "list", "--url", NOT_UTF8),
+    "'ID'": ("batch", "status", NOT_UTF8),
+    "URL: ": ("batch", "submit", "https://a.example/", NOT_UTF8),
+}
+
+
+@pytest.mark.parametrize("named", BROKEN)
+def test_an_argument_that_is_not_utf8_is_a_usage_error_that_names_it(run: Run, server: Scripted, named: str) -> None:
+    ran = run(*BROKEN[named])
+
+    assert (ran.code, ran.out) == (2, "")
+    assert named in ran.err
+    assert "'https://caf\\udce9.example/' is not UTF-8" in ran.err
+    assert server.asked == []
+
+
+def test_an_argument_in_utf8_is_text_in_a_locale_that_knows_no_utf8(
+    server: Scripted, environment: Environment, command: list[str]
+) -> None:
+    server.says(Said(200, envelope()))
+    environment = {**environment, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+
+    subprocess.run([*command, "fetch", "https://é.example/"], env=environment, capture_output=True, check=True)
+
+    assert server.asked[0].json == {"url": "https://é.example/"}
 
 
 def test_the_help_names_every_exit_code(run: Run) -> None:
