@@ -2,10 +2,12 @@
 
 import http.client
 import socket
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from waitress.channel import HTTPChannel
 
 from sift.api.outgoing import LARGE_BYTES, Lying, uncopied
 from sift.api.wsgi import HttpServer
@@ -109,30 +111,26 @@ def test_a_reader_who_leaves_costs_nobody_else_anything(server: HttpServer) -> N
     connection.close()
 
 
-def test_the_loop_rests_while_small_answers_are_sent(server: HttpServer) -> None:
-    rounds = 0
-    listener = server._listeners[0]
-    readable = listener.readable
+@pytest.mark.parametrize(("body", "is_watched"), [(b"small", False), (ANSWER, True)])
+def test_the_loop_leaves_small_answers_alone_to_who_sends_them(
+    server: HttpServer, monkeypatch: pytest.MonkeyPatch, body: bytes, is_watched: bool
+) -> None:
+    flush, seen = HTTPChannel._flush_some, []
 
-    def counted() -> bool:
-        nonlocal rounds
-        rounds += 1
-        return bool(readable())
+    def watched(channel: HTTPChannel, do_close: bool = True) -> bool:
+        if threading.current_thread().name.startswith("waitress"):
+            seen.append((channel.total_outbufs_len, bool(channel.writable())))
+        return bool(flush(channel, do_close))
 
-    listener.readable = counted
-    listener.application = small
-    connections = [connected(server) for _ in range(32)]
-    for _ in range(10):
-        for connection in connections:
-            connection.request("GET", "/")
-        for connection in connections:
-            assert connection.getresponse().read() == b"small"
-    for connection in connections:
-        connection.close()
+    def app(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        start_response("200 OK", [("Content-Length", str(len(body)))])
+        return [body]
 
-    assert rounds < 6 * 320
+    monkeypatch.setattr(HTTPChannel, "_flush_some", watched)
+    server._listeners[0].application = app
+    connection = connected(server)
+    connection.request("GET", "/")
+    assert connection.getresponse().read() == body
+    connection.close()
 
-
-def small(environ: dict[str, Any], start_response: Any) -> list[bytes]:
-    start_response("200 OK", [("Content-Length", "5")])
-    return [b"small"]
+    assert {writable for length, writable in seen if length >= len(body)} == {is_watched}
