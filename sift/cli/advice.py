@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sift.cli import terminal
 from sift.client import Answered, CallerBusy, ClientError
 
@@ -17,8 +19,14 @@ _ADVICE = {
 }
 
 
-def advice(hint: str) -> str:
-    """What a hint means here; the bare hint where it is a new one."""
+_CLOSED = re.compile(r"^blocked: .*\b(?:address|local name|the name)\b")
+"""A block that is for where the URL leads, and not for its port or its form."""
+
+
+def advice(hint: str, error: str = "") -> str:
+    """What a hint means here, beside the error that it came with; the bare hint where it is a new one."""
+    if hint == "browser" and _CLOSED.match(error):
+        return "hint: browser (not for this one: never open a private or local address in a browser)"
     return f"hint: {hint} ({_ADVICE[hint]})" if hint in _ADVICE else f"hint: {hint}"
 
 
@@ -31,5 +39,6 @@ def say_error(error: ClientError) -> None:
         terminal.say(f"{at}: {why}")
     if isinstance(error, CallerBusy) and error.job_id:
         terminal.say(f"the live job is {error.job_id}; wait for it: sift batch wait {error.job_id}")
+        terminal.say(f"or end it: sift batch cancel {error.job_id}")
     if error.hint:
-        terminal.say(advice(error.hint))
+        terminal.say(advice(error.hint, str(error)))

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import click
 
 from sift.cli import exits, terminal
-from sift.cli.advice import advice
+from sift.cli.advice import advice, say_error
 from sift.cli.door import speaks
 from sift.cli.patience import busy_timeout, patiently
-from sift.cli.values import SECONDS, SENT
-from sift.client import LIVE, Job, Sift
+from sift.cli.values import DIRECTORY, SECONDS, SENT
+from sift.client import AWAY_S, LIVE, ClientError, Job, NoServer, Sift, Stopping, may_change
 
 wait_timeout = click.option(
     "--timeout", type=SECONDS, metavar="SECONDS", help="How long to wait; default as long as it takes."
@@ -123,20 +123,35 @@ def wait(client: Sift, job_id: str, timeout: float | None) -> int:
 
 
 def _wait(client: Sift, job_id: str, timeout_s: float | None) -> int:
+    job = _waited(client, job_id, timeout_s)
+    terminal.put_json(job)
+    return _ended(job)
+
+
+def _waited(client: Sift, job_id: str, timeout_s: float | None) -> Job:
+    """The job, once no more will come of it or the time is over. Whatever else ends the wait, it says how to go on."""
     from sift.cli.bar import Bar
 
     bar = Bar()
+
+    def away(error: ClientError) -> None:
+        bar.close()
+        terminal.say(f"{error}; waiting for it, {AWAY_S:g} s at most")
+
     try:
-        job = client.wait(job_id, timeout_s=timeout_s, progress=bar.show)
+        return client.wait(job_id, timeout_s=timeout_s, progress=bar.show, away=away)
     except KeyboardInterrupt:
         bar.close()
         terminal.say("interrupted; the job goes on")
         terminal.say(f"sift batch wait {job_id} waits for it again, sift batch cancel {job_id} ends it")
         raise
+    except (NoServer, Stopping) as error:
+        bar.close()
+        say_error(error)
+        terminal.say(f"once the server is back, sift batch wait {job_id} goes on; a restart fails a job that was live")
+        raise click.exceptions.Exit(exits.code_of_error(error)) from None
     finally:
         bar.close()
-    terminal.put_json(job)
-    return _ended(job)
 
 
 def _ended(job: Job) -> int:
@@ -146,21 +161,35 @@ def _ended(job: Job) -> int:
         done = f"{job['targets_done']} of {job['targets_total']} targets"
         terminal.say(f"the job is {status} ({done} have ended); sift batch wait {job_id} waits on")
     elif "error" in job:
-        terminal.say(f"the job {status}: {job['error']}")
+        terminal.say(f"the job {status}: {job['error']}; {_tally(job)}")
     elif status != "done":
-        terminal.say(f"the job is {status}: {job['counts'].get('failed', 0)} of {job['targets_total']} targets failed")
+        terminal.say(f"the job is {status}: {_tally(job)}")
+    if status not in LIVE and may_change(job):
+        terminal.say(f"what is in flight will be kept; sift batch wait {job_id} waits for it")
     return exits.code_of_status(status)
+
+
+def _tally(job: Job) -> str:
+    """How many of an ended job's targets came, and what became of the others."""
+    counts = job["counts"]
+    text = f"{counts['done']} of {job['targets_total']} targets came, {counts['failed']} failed"
+    text += f", {counts['running']} in flight" if counts["running"] else ""
+    return f"{text}, {counts['pending']} never began"
 
 
 @command.command()
 @job_id_argument
-@click.option("-o", "--output", "directory", required=True, metavar="DIR", help="Where the files go.")
+@click.option("-o", "--output", "directory", type=DIRECTORY, required=True, metavar="DIR", help="Where the files go.")
 @click.option("--force", is_flag=True, help="Replace files that are there already.")
+@click.option(
+    "--timeout", type=SECONDS, metavar="SECONDS", help="How long to wait for what a cancelled job has in flight."
+)
 @speaks
-def results(client: Sift, job_id: str, directory: str, force: bool) -> int:
+def results(client: Sift, job_id: str, directory: str, force: bool, timeout: float | None) -> int:
     """Write the content of each target to a file in DIR, and print an index: one JSON object a line, when piped.
 
-    Files are named by index and title. A target that failed has no file; the index says why.
+    Files are named by index and title. A target that failed has no file; the index says why. Of a live job it
+    writes what is there; of a cancelled one it waits for the target in flight, so that nothing is lost.
 
     \b
     Examples:
@@ -171,6 +200,8 @@ def results(client: Sift, job_id: str, directory: str, force: bool) -> int:
     from sift.cli.files import write_all
 
     job = client.status(job_id)
+    if job["status"] not in LIVE and may_change(job):
+        job = _waited(client, job_id, timeout)
     write_all(directory, files_of(job), replace=force)
     terminal.put_lines(index_of(job), ("idx", "outcome", "file", "url"))
     return _ended(job)

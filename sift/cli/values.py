@@ -1,4 +1,4 @@
-"""What options and arguments take, as click's types: a time, and text that is sent."""
+"""What options and arguments take, as click's types: a time, text that is sent, a directory."""
 
 from __future__ import annotations
 
@@ -37,6 +37,17 @@ class Sent(StringParamType):
             self.fail(str(error), param, ctx)
 
 
+class Directory(StringParamType):
+    """The path of a directory, which need not be there yet; only nothing at all is none."""
+
+    name = "directory"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if not str(value):
+            self.fail("an empty path; it takes the path of a directory, and . is the one you are in", param, ctx)
+        return str(value)
+
+
 def as_utf8(text: str) -> str:
     """The text of an argument, whatever the locale made of its bytes. Raises `ValueError` where they are no UTF-8."""
     if not any("\ud800" <= char <= "\udfff" for char in text):
@@ -50,3 +61,4 @@ def as_utf8(text: str) -> str:
 
 SECONDS = Seconds()
 SENT = Sent()
+DIRECTORY = Directory()

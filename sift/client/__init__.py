@@ -42,10 +42,11 @@ from sift.client.errors import (
     Upstream4xx,
     Upstream5xx,
 )
-from sift.client.service import LIVE, Sift
+from sift.client.service import AWAY_S, LIVE, Sift, may_change
 from sift.client.shapes import Cancellation, Entry, Envelope, Job, JobLine, Submitted
 
 __all__ = [
+    "AWAY_S",
     "LIVE",
     "Answered",
     "Blocked",
@@ -84,4 +85,5 @@ __all__ = [
     "Unsupported",
     "Upstream4xx",
     "Upstream5xx",
+    "may_change",
 ]

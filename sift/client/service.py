@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from sift.client.errors import NoServer, NotSift, Stopping, answered
+from sift.client.errors import ClientError, NoServer, NotSift, Stopping, answered
 from sift.client.place import Place, find_place
 from sift.client.shapes import Cancellation, Entry, Envelope, Job, JobLine, Submitted
 from sift.client.wire import Answer, ask
@@ -114,20 +114,26 @@ class Sift:
         return cast(Job, self._call("GET", path))
 
     def wait(
-        self, job_id: str, *, timeout_s: float | None = None, progress: Callable[[Job], object] | None = None
+        self,
+        job_id: str,
+        *,
+        timeout_s: float | None = None,
+        progress: Callable[[Job], object] | None = None,
+        away: Callable[[ClientError], object] | None = None,
     ) -> Job:
-        """The job with its results once it has ended, or as it stands when `timeout_s` is over: look at `status`.
+        """The job with its results once `may_change` is over, or as it stands when `timeout_s` is: look at `status`.
 
         Asks by long poll; `progress` gets the job, without results, each time that it has changed. A server
-        that goes away in between, as in a restart, is waited for half a minute. Raises `NotFound`, `NoServer`.
+        that goes away in between, as in a restart, is waited for half a minute, and no longer than `timeout_s`;
+        `away` gets the error when that begins. Raises `NotFound`, `NoServer`, `Stopping`.
         """
         ends = None if timeout_s is None else time.monotonic() + timeout_s
-        watch = _Watch(self._place, job_id, self._sleep)
+        watch = _Watch(self._place, job_id, self._sleep, away or (lambda _: None))
         while True:
             job = watch.look(ends)
             if progress is not None and watch.changed:
                 progress(job)
-            if job["status"] not in LIVE or (ends is not None and time.monotonic() >= ends):
+            if not may_change(job) or (ends is not None and time.monotonic() >= ends):
                 return self.status(job_id)
 
     def results(self, job_id: str) -> Iterator[Entry]:
@@ -148,13 +154,25 @@ class Sift:
         return _json(self._place, _send(self._place, method, path, body, {}, timeout_s))
 
 
+def may_change(job: Job) -> bool:
+    """Whether more may come of the job: it is live, or was cancelled and has a target in flight, which will be kept."""
+    return job["status"] in LIVE or job["counts"].get("running", 0) > 0
+
+
 class _Watch:
     """A job that is looked at until it ends: long polls, each by the ETag of the last."""
 
-    def __init__(self, place: Place, job_id: str, sleep: Callable[[float], object]) -> None:
+    def __init__(
+        self,
+        place: Place,
+        job_id: str,
+        sleep: Callable[[float], object],
+        away: Callable[[ClientError], object],
+    ) -> None:
         self._place = place
         self._path = _job_path(job_id) + "?results=none"
         self._sleep = sleep
+        self._away = away
         self._etag: str | None = None
         self._job: Job | None = None
         self.changed = False
@@ -162,28 +180,37 @@ class _Watch:
     def look(self, ends: float | None) -> Job:
         """The job as it stands: at once the first time, then as soon as it has changed or a minute is over."""
         began = time.monotonic()
-        left = LONG_POLL_S if ends is None else min(LONG_POLL_S, max(0, math.ceil(ends - began)))
-        wait_s = left if self._job else 0
-        answer = self._ask(wait_s)
+        wait_s = self._wait_s(ends)
+        answer = self._ask(ends)
         self.changed = answer.status != 304
         if self.changed or self._job is None:
             self._job = cast(Job, _json(self._place, answer))
             self._etag = answer.headers.get("etag")
         elif time.monotonic() - began < wait_s / 2:
             # The server's long polls were all taken, and it answered as if none had been asked for.
-            self._sleep(min(_seconds(answer.headers.get("retry-after")) or 1.0, left))
+            self._sleep(min(_seconds(answer.headers.get("retry-after")) or 1.0, wait_s))
         return self._job
 
-    def _ask(self, wait_s: int) -> Answer:
-        gone_at: float | None = None
+    def _wait_s(self, ends: float | None) -> int:
+        if self._job is None:
+            return 0
+        return LONG_POLL_S if ends is None else min(LONG_POLL_S, max(0, math.ceil(ends - time.monotonic())))
+
+    def _ask(self, ends: float | None) -> Answer:
+        borne_until: float | None = None
         while True:
             try:
-                return self._ask_once(wait_s)
+                return self._ask_once(self._wait_s(ends))
             except (NoServer, Stopping) as error:
-                gone_at = gone_at or time.monotonic()
-                if self._job is None or time.monotonic() - gone_at > AWAY_S:
+                if self._job is None:
                     raise
-                self._sleep(getattr(error, "retry_after_s", None) or 1.0)
+                now = time.monotonic()
+                if borne_until is None:
+                    borne_until = now + AWAY_S if ends is None else min(now + AWAY_S, ends)
+                    self._away(error)
+                if now >= borne_until:
+                    raise
+                self._sleep(min(getattr(error, "retry_after_s", None) or 1.0, borne_until - now))
 
     def _ask_once(self, wait_s: int) -> Answer:
         headers = {"If-None-Match": self._etag} if self._etag else {}

@@ -59,6 +59,7 @@ def test_a_busy_caller_ends_at_once_and_names_the_live_job(run: Run, server: Scr
 
     assert (ran.code, len(server.asked)) == (7, 1)
     assert "sift batch wait j_9" in ran.err
+    assert "sift batch cancel j_9" in ran.err
 
 
 def test_busy_jobs_are_waited_for(run: Run, server: Scripted) -> None:
@@ -128,7 +129,59 @@ def test_a_job_that_a_restart_ended_says_so(run: Run, server: Scripted) -> None:
 
     ran = run("batch", "wait", "j_1")
 
-    assert (ran.code, ran.err) == (5, "sift: the job failed: restart\n")
+    assert (ran.code, ran.err) == (
+        5,
+        "sift: the job failed: restart; 0 of 1 targets came, 1 failed, 0 never began\n",
+    )
+
+
+def _cancelled(*targets: dict[str, Any]) -> Said:
+    return Said(200, job("cancelled", *targets), {"ETag": f'W/"{[target["status"] for target in targets]}"'})
+
+
+@pytest.mark.parametrize("verb", [["wait"], ["results", "-o", "out"]])
+def test_what_a_cancelled_job_has_in_flight_is_waited_for(run: Run, server: Scripted, verb: list[str]) -> None:
+    before, after = _cancelled(waiting("running"), failed(), waiting()), _cancelled(done(), failed(), waiting())
+    server.says(before, *([before] if verb[0] == "results" else []), after)
+
+    ran = run("batch", *verb, "j_1")
+
+    assert (ran.code, ran.err) == (
+        5,
+        "sift: the job is cancelled: 1 of 3 targets came, 1 failed, 1 never began\n",
+    )
+    assert "Example Domain" in ran.out
+    assert "wait=60" in server.asked[-2].path
+
+
+@pytest.mark.parametrize("verb", [["wait"], ["results", "-o", "out"]])
+def test_what_stays_in_flight_is_waited_for_no_longer_than_told(run: Run, server: Scripted, verb: list[str]) -> None:
+    server.says(_cancelled(waiting("running"), waiting()))
+
+    ran = run("batch", *verb, "j_1", "--timeout", "0")
+
+    assert (ran.code, ran.err.splitlines()) == (
+        5,
+        [
+            "sift: the job is cancelled: 0 of 2 targets came, 0 failed, 1 in flight, 1 never began",
+            "sift: what is in flight will be kept; sift batch wait j_1 waits for it",
+        ],
+    )
+
+
+def test_a_server_that_goes_away_is_told_of_once_and_giving_up_says_how_to_go_on(run: Run, server: Scripted) -> None:
+    stopping = Said(503, error("stopping", "the server is stopping", retry_after_s=0.1))
+    server.says(Said(200, job("running", waiting("running")), {"ETag": 'W/"1"'}), stopping)
+
+    ran = run("batch", "wait", "j_1", "--timeout", "1")
+
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.splitlines() == [
+        "sift: the server is stopping; waiting for it, 30 s at most",
+        "sift: the server is stopping",
+        "sift: once the server is back, sift batch wait j_1 goes on; a restart fails a job that was live",
+    ]
+    assert len(server.asked) > 3
 
 
 @pytest.mark.parametrize("verb", [["status"], ["wait"], ["cancel"], ["results", "-o", "out"]])
@@ -195,6 +248,24 @@ def test_results_of_a_live_job_are_what_is_there_and_exit_8(run: Run, server: Sc
 
     assert [json.loads(line)["outcome"] for line in ran.out.splitlines()] == ["ok", "running", "pending"]
     assert (ran.code, len(list((tmp_path / "out").iterdir()))) == (8, 1)
+
+
+def test_an_empty_directory_name_is_a_usage_error_that_names_the_option(run: Run, server: Scripted) -> None:
+    ran = run("batch", "results", "j_1", "-o", "")
+
+    assert (ran.code, ran.out) == (2, "")
+    assert "'-o' / '--output': an empty path" in ran.err
+    assert server.asked == []
+
+
+def test_a_directory_in_the_way_of_a_result_is_named(run: Run, server: Scripted, tmp_path: Path) -> None:
+    server.says(Said(200, job()))
+    (tmp_path / "out" / "00-example-domain.md").mkdir(parents=True)
+
+    ran = run("batch", "results", "j_1", "-o", "out", "--force")
+
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("sift: out/00-example-domain.md is a directory")
 
 
 def test_results_collected_twice_are_no_conflict(run: Run, server: Scripted, tmp_path: Path) -> None:

@@ -189,4 +189,6 @@ def test_a_wait_outlives_a_restart_and_tells_of_it(live: Live) -> None:
     out, err = waiting.communicate(timeout=60)
 
     assert (waiting.returncode, json.loads(out)["error"]) == (5, "restart")
-    assert err == b"sift: the job failed: restart\n"
+    away, ended = err.decode().splitlines()
+    assert away.endswith("; waiting for it, 30 s at most")
+    assert ended == "sift: the job failed: restart; 0 of 1 targets came, 1 failed, 0 never began"

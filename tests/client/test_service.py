@@ -125,6 +125,25 @@ def test_a_wait_bears_a_server_that_stops_and_comes_back(server: Scripted) -> No
     assert pauses == [5]
 
 
+def test_a_wait_tells_when_a_server_goes_away_and_once_each_time(server: Scripted, sift_client: Sift) -> None:
+    stopping, running = Said(503, error("stopping")), Said(200, job("running"), {"ETag": 'W/"1"'})
+    server.says(running, stopping, stopping, running, stopping, Said(200, job()))
+    told: list[str] = []
+
+    sift_client.wait("j_1", away=lambda error: told.append(type(error).__name__))
+
+    assert told == ["Stopping", "Stopping"]
+
+
+def test_a_cancelled_job_has_ended_once_nothing_of_it_is_in_flight(server: Scripted, sift_client: Sift) -> None:
+    server.says(
+        Said(200, job("cancelled", waiting("running"), waiting()), {"ETag": 'W/"1"'}),
+        Said(200, job("cancelled", done(), waiting())),
+    )
+
+    assert sift_client.wait("j_1")["counts"] == {"pending": 1, "running": 0, "done": 1, "failed": 0}
+
+
 def test_a_wait_for_a_server_that_never_answered_ends_at_once() -> None:
     with pytest.raises(NoServer, match="connection refused"):
         Sift(f"http://127.0.0.1:{_closed_port()}", TOKEN, environ={}, sleep=_never_sleep).wait("j_1")
