@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 
 import click
 
@@ -23,22 +23,34 @@ def write_all(directory: str, files: Mapping[str, bytes], *, replace: bool) -> N
     folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         wanted = {name: data for name, data in files.items() if not _is_there(folder, name, data)}
-        if not replace:
-            _refuse_if_in_the_way(folder, directory, wanted)
+        for name in wanted:
+            _refuse_if_in_the_way(folder, directory, name, replace=replace)
         for name, data in wanted.items():
-            _write(folder, name, data)
+            with _named(os.path.join(directory, name)):
+                _write(folder, name, data)
     finally:
         os.close(folder)
 
 
-def _refuse_if_in_the_way(folder: int, directory: str, names: Mapping[str, bytes]) -> None:
-    for name in names:
-        try:
-            os.lstat(_path(name), dir_fd=folder)
-        except FileNotFoundError:
-            continue
-        path = os.path.join(directory, name)
+def _refuse_if_in_the_way(folder: int, directory: str, name: str, *, replace: bool) -> None:
+    path = os.path.join(directory, name)
+    try:
+        found = os.lstat(_path(name), dir_fd=folder)
+    except FileNotFoundError:
+        return
+    if stat.S_ISDIR(found.st_mode):
+        raise click.ClickException(f"{path} is a directory, which no file replaces; choose an empty directory")
+    if not replace:
         raise click.ClickException(f"{path} is there already, and is another; choose an empty directory, or --force")
+
+
+@contextmanager
+def _named(path: str) -> Iterator[None]:
+    """An `OSError` in here names the file as its reader knows it, and not as it is called on the way."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from None
 
 
 def _path(name: str) -> bytes:
@@ -54,9 +66,14 @@ def _is_there(folder: int, name: str, data: bytes) -> bool:
         descriptor = os.open(_path(name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     except OSError:
         return False
-    with open(descriptor, "rb") as file:
+    try:
         found = os.fstat(descriptor)
-        return stat.S_ISREG(found.st_mode) and found.st_size == len(data) and file.read(len(data) + 1) == data
+        if not stat.S_ISREG(found.st_mode) or found.st_size != len(data):
+            return False
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(len(data) + 1) == data
+    finally:
+        os.close(descriptor)
 
 
 def _write(folder: int, name: str, data: bytes) -> None:

@@ -5,6 +5,7 @@ The only place where errors become exit codes.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import click
@@ -31,13 +32,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
         terminal.hush()
         return exits.OK
     except OSError as error:
-        terminal.say(f"{_named(error)}: {(error.strerror or type(error).__name__).lower()}")
+        terminal.say(_named(error) + (error.strerror or type(error).__name__).lower())
         return exits.ERROR
 
 
 def _named(error: OSError) -> str:
+    """The file's name before what is wrong with it; nothing where the error has none, or a descriptor for one."""
     name = error.filename
-    return name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name or "stdout")
+    name = os.fsdecode(name) if isinstance(name, bytes) else name
+    return f"{name}: " if isinstance(name, str) and name else ""
 
 
 def _say_click(error: click.ClickException) -> int:

@@ -13,6 +13,7 @@ import click
 
 from sift.cli import terminal
 from sift.cli.files import write_all
+from sift.cli.values import DIRECTORY
 
 SKILL = "sift"
 PROGRAM = b"/usr/local/bin/sift"
@@ -21,7 +22,9 @@ PROGRAM = b"/usr/local/bin/sift"
 
 def _options(function: Callable[..., Any]) -> Callable[..., Any]:
     function = click.option("--force", is_flag=True, help="Replace files that are there already.")(function)
-    function = click.option("--install", "directory", metavar="DIR", help="Write the files into DIR.")(function)
+    function = click.option("--install", "directory", type=DIRECTORY, metavar="DIR", help="Write the files into DIR.")(
+        function
+    )
     return click.argument("name", metavar="[FILE]", required=False)(function)
 
 

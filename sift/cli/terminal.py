@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 _STEERING = (
@@ -61,6 +62,15 @@ def has_colour(stream: TextIO | None) -> bool:
 
 class ReaderGone(Exception):
     """Whoever read our output has gone, as `| head` does. No `OSError`, since click ends the process on that."""
+
+
+@contextmanager
+def reader_may_go() -> Iterator[None]:
+    """For what others write, such as click its help: a reader that has gone is `ReaderGone` here too."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise ReaderGone from None
 
 
 def put(text: str) -> None:
@@ -119,6 +129,8 @@ def _write(stream: TextIO | None, text: str) -> None:
         stream.buffer.flush()
     except BrokenPipeError:
         raise ReaderGone from None
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, "stderr" if stream is sys.stderr else "stdout") from None
 
 
 def hush() -> None:

@@ -138,6 +138,26 @@ def test_one_file_in_the_way_keeps_all_from_being_written(tmp_path: Path) -> Non
     assert not (tmp_path / "a").exists()
 
 
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_directory_in_the_way_is_named_and_nothing_is_written(tmp_path: Path, replace: bool) -> None:
+    (tmp_path / "b").mkdir()
+
+    with pytest.raises(click.ClickException) as caught:
+        write_all(str(tmp_path), {"a": b"1", "b": b"2"}, replace=replace)
+
+    assert caught.value.message.startswith(f"{tmp_path / 'b'} is a directory")
+    assert [path.name for path in tmp_path.iterdir()] == ["b"]
+
+
+def test_a_file_that_cannot_be_written_is_named_by_its_own_name(tmp_path: Path) -> None:
+    (tmp_path / ".b.part").mkdir()
+
+    with pytest.raises(IsADirectoryError) as caught:
+        write_all(str(tmp_path), {"b": b"2"}, replace=True)
+
+    assert caught.value.filename == str(tmp_path / "b")
+
+
 @pytest.mark.parametrize("name", ["../x", "a/b", "", ".", "..", "a\0b"])
 def test_a_name_that_is_a_path_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(click.ClickException, match="no name for a file"):
