@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from sift import __version__
+from sift.cli import terminal
 
 COMMANDS: Mapping[str, str] = {
     "serve": "sift.cli.serve",
@@ -30,6 +31,14 @@ class Lazy(click.Group):
     def __init__(self, *arguments: Any, modules: Mapping[str, str] | None = None, **rest: Any) -> None:
         super().__init__(*arguments, **rest)
         self._modules = modules or {}
+
+    def make_context(self, *arguments: Any, **rest: Any) -> click.Context:
+        with terminal.reader_may_go():  # help and version are written while the line is parsed
+            return super().make_context(*arguments, **rest)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with terminal.reader_may_go():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self._modules)

@@ -137,7 +137,7 @@ def _shown(entry: Entry, target: dict[str, Any]) -> str:
     asked = "".join(f", {name} {value}" for name, value in target.items() if name != "url")
     head = f"\n== {entry['idx']}  {entry['url']}{asked}\n"
     if "result" not in entry:
-        hint = f"{advice(entry['hint'])}\n" if "hint" in entry else ""
+        hint = f"{advice(entry['hint'], entry.get('error', ''))}\n" if "hint" in entry else ""
         return f"{head}{entry.get('error', entry['status'])}\n{hint}"
     result = entry["result"]
     lines = result["content"].splitlines()

@@ -131,6 +131,30 @@ def test_an_argument_in_utf8_is_text_in_a_locale_that_knows_no_utf8(
     assert server.asked[0].json == {"url": "https://é.example/"}
 
 
+@pytest.mark.parametrize("line", [["--help"], ["--version"], ["batch", "--help"], ["fetch", "--help"]], ids=" ".join)
+def test_help_for_a_reader_that_has_gone_is_no_error(
+    environment: Environment, command: list[str], line: list[str]
+) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+
+    ran = subprocess.run([*command, *line], env=environment, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("line", [["config"], ["--help"]], ids=" ".join)
+def test_a_full_disk_is_said_and_no_file_is_made_up(
+    environment: Environment, command: list[str], line: list[str]
+) -> None:
+    with open("/dev/full", "wb") as full:
+        ran = subprocess.run([*command, *line], env=environment, stdout=full, stderr=subprocess.PIPE, check=False)
+
+    assert ran.returncode == 1
+    assert ran.stderr.decode() in ("sift: stdout: no space left on device\n", "sift: no space left on device\n")
+
+
 def test_the_help_names_every_exit_code(run: Run) -> None:
     text = run("--help").out
 

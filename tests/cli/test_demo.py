@@ -57,7 +57,8 @@ def test_an_interrupted_demo_leaves_nothing_behind_either(
         os.killpg(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=30)
 
-    assert process.returncode == 130
+    # Python that was hit in an `exec`, as a dataclass is made, ends by the signal though it was caught: 130 to a shell.
+    assert process.returncode in (130, -signal.SIGINT)
     assert b"Traceback" not in err
     assert list(tmp_path.iterdir()) == []
 

@@ -86,6 +86,36 @@ def test_a_reason_earns_its_exit_code(run: Run, server: Scripted, status: int, r
     assert ran.err == f"sift: {reason}: so it is\nsift: hint: retry (the same may work later)\n"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "private address 10.0.0.1",
+        "Sift's own address 127.0.0.1",
+        "local name printer (only names of the public DNS)",
+        "the name does not resolve to public addresses alone",
+    ],
+)
+def test_what_is_blocked_as_private_is_never_to_be_opened_in_a_browser(run: Run, server: Scripted, text: str) -> None:
+    server.says(Said(422, error("blocked", f"blocked: {text}", hint="browser")))
+
+    ran = run("fetch", "http://10.0.0.1/")
+
+    assert ran.err.splitlines()[1] == (
+        "sift: hint: browser (not for this one: never open a private or local address in a browser)"
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["blocked: port 8080 (only 80, 443)", "upstream_4xx: the site answered 403 at this address"]
+)
+def test_what_is_not_private_may_be_opened_in_a_browser(run: Run, server: Scripted, text: str) -> None:
+    server.says(Said(422, error(text.partition(":")[0], text, hint="browser")))
+
+    ran = run("fetch", "https://example.com/")
+
+    assert "hint: browser (a real browser may get further; never open a private address in one)" in ran.err
+
+
 def test_every_wrong_place_is_said(run: Run, server: Scripted) -> None:
     places = [{"at": "mode", "error": "no"}, {"at": "pages", "error": "neither"}]
     server.says(Said(400, error("malformed", "mode: no", errors=places)))
