@@ -16,7 +16,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _OPTIONS = (
     click.option("--url", type=SENT, metavar="URL", help="The server; default $SIFT_URL, else what sift.toml says."),
     click.option(
-        "--token-file", metavar="FILE", help="File of mode 0600 with the token; default $SIFT_TOKEN_FILE, $SIFT_TOKEN."
+        "--token-file",
+        metavar="FILE",
+        help="File of mode 0600 with the token; default $SIFT_TOKEN, else $SIFT_TOKEN_FILE.",
     ),
     click.option("--config", metavar="FILE", help="The sift.toml that says where a local server is."),
     click.option("--plain-http", is_flag=True, help="Send the token in clear to another host. Better use https."),

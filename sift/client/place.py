@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import re
 import stat
+import time
 from collections.abc import Mapping
+from io import FileIO
 from typing import TYPE_CHECKING
 
 from sift.client.errors import NoPlace, NoToken
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from sift.home import Home
 
 MAX_TOKEN_BYTES = 4096
+PIPE_S = 3.0
+"""How long a token out of a pipe, as a shell's `<(…)` is one, is waited for."""
 _ADVICE = "set $SIFT_TOKEN or $SIFT_TOKEN_FILE; sift token NAME makes a token for a caller of sift.toml"
 
 
@@ -71,18 +75,45 @@ def _local_token(address: Address, local: _Local) -> str:
     return read_token(path)
 
 
-def read_token(path: str) -> str:
-    """The token in a file that its owner alone may read. Raises `NoToken`, which says what to do."""
+def read_token(path: str, *, pipe_s: float = PIPE_S) -> str:
+    """The token in a file that its owner alone may read, or out of a pipe that gives it within `pipe_s`.
+
+    Raises `NoToken`, which says what to do.
+    """
     try:
-        with open(path, "rb") as file:
-            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-            text = file.read(MAX_TOKEN_BYTES + 1)
+        with open(path, "rb", buffering=0, opener=_open_at_once) as file:
+            mode = os.fstat(file.fileno()).st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+                raise NoToken(f"the token file {path} is neither a file nor a pipe; {_ADVICE}")
+            text = _read_pipe(file, pipe_s) if stat.S_ISFIFO(mode) else file.read(MAX_TOKEN_BYTES + 1)
     except (OSError, ValueError) as error:
         why = (getattr(error, "strerror", None) or "not a path").lower()
         raise NoToken(f"the token file {path} cannot be read ({why}); {_ADVICE}") from None
-    if mode & 0o077:
-        raise NoToken(f"the token file {path} is open to others (mode {mode:04o}); run chmod 600 on it")
+    if stat.S_IMODE(mode) & 0o077:
+        raise NoToken(f"the token file {path} is open to others (mode {stat.S_IMODE(mode):04o}); run chmod 600 on it")
     return _checked(text.decode("latin-1"), f"the token file {path}")
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """As `os.open`, but a pipe that nobody writes to does not hold it up for ever."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _read_pipe(pipe: FileIO, within_s: float) -> bytes:
+    """What comes until its end, a line's end, the most a token may be, or the end of the time."""
+    import select
+
+    poll = select.poll()
+    poll.register(pipe, select.POLLIN)
+    text, ends = b"", time.monotonic() + within_s
+    while len(text) <= MAX_TOKEN_BYTES and b"\n" not in text:
+        if not poll.poll(max(0.0, ends - time.monotonic()) * 1000):
+            raise TimeoutError(0, f"a pipe that gave nothing in {within_s:g} s")
+        part = pipe.read(MAX_TOKEN_BYTES)
+        if not part:
+            break
+        text += part
+    return text
 
 
 def _checked(text: str, where: str) -> str:

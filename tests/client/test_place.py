@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sift.client import NoPlace, NoToken, Sift
+from sift.client.place import read_token
 from tests.support.answers import TOKEN
 from tests.support.scripted import Said, Scripted
 
@@ -136,6 +139,31 @@ def test_a_token_file_that_others_may_touch_is_not_used(tmp_path: Path, mode: in
 
     with pytest.raises(NoToken, match="chmod 600"):
         Sift("http://localhost", environ={"SIFT_TOKEN_FILE": path})
+
+
+def test_a_token_file_that_is_a_pipe_without_a_writer_does_not_hang(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "token", 0o600)
+
+    with pytest.raises(NoToken, match=r"a pipe that gave nothing in 0\.01 s"):
+        read_token(str(tmp_path / "token"), pipe_s=0.01)
+
+
+def test_a_token_comes_out_of_a_pipe_whose_writer_is_slow() -> None:
+    reading, writing = os.pipe()
+    late = threading.Timer(0.05, os.write, (writing, TOKEN.encode() + b"\n"))
+    late.name = "sift-late-writer"
+    late.start()
+
+    assert read_token(f"/dev/fd/{reading}", pipe_s=30) == TOKEN
+    late.join()
+    os.close(reading)
+    os.close(writing)
+
+
+@pytest.mark.parametrize(("path", "why"), [("/dev/zero", "neither a file nor a pipe"), ("/", "is a directory")])
+def test_what_is_neither_a_file_nor_a_pipe_is_no_token_file(path: str, why: str) -> None:
+    with pytest.raises(NoToken, match=why):
+        read_token(path)
 
 
 @pytest.mark.parametrize("text", ["", "two words", "a\r\nX-Evil: 1", "caf\u00e9"])
