@@ -93,8 +93,11 @@ class Sift:
     def submit(self, targets: Iterable[str | Mapping[str, Any]], *, fresh: bool = False) -> Submitted:
         """A job for these targets, made or reused. A target is a URL, or a dict of `url` and options.
 
-        Raises `CallerBusy` (with the live `job_id`), `JobsBusy`, `Refused`, `Malformed`, `TooManyTargets`.
+        Raises `CallerBusy` (with the live `job_id`), `JobsBusy`, `Refused`, `Malformed`, `TooManyTargets`, and
+        `TypeError` for a single target that is in no list.
         """
+        if isinstance(targets, str | bytes | Mapping):
+            raise TypeError("submit takes a list of targets; put the one into a list")
         body: dict[str, Any] = {"targets": [{"url": t} if isinstance(t, str) else dict(t) for t in targets]}
         if fresh:
             body["fresh"] = True

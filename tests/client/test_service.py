@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -34,6 +35,14 @@ def test_a_submit_takes_urls_and_targets_side_by_side(server: Scripted, sift_cli
         "targets": [{"url": "https://a.example/"}, {"url": "https://b.example/", "jq": "."}],
         "fresh": True,
     }
+
+
+@pytest.mark.parametrize("one", ["https://a.example/", b"https://a.example/", {"url": "https://a.example/"}])
+def test_a_single_target_is_no_list_of_them(server: Scripted, sift_client: Sift, one: Any) -> None:
+    with pytest.raises(TypeError, match="put the one into a list"):
+        sift_client.submit(one)
+
+    assert server.asked == []
 
 
 def test_a_status_asks_for_as_much_as_is_wanted(server: Scripted, sift_client: Sift) -> None:
