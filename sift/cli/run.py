@@ -47,7 +47,8 @@ def _say_click(error: click.ClickException) -> int:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         terminal.draw(error.format_message() + "\n")
         return exits.USAGE
-    terminal.say(error.format_message())
+    for message in getattr(error, "messages", None) or [error.format_message()]:
+        terminal.say(message)
     if not isinstance(error, click.UsageError):
         return exits.ERROR
     if error.ctx is not None:

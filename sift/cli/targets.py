@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import click
@@ -17,6 +18,8 @@ from sift.cli.values import as_utf8
 
 MAX_BYTES = 4 << 20
 """Far above what a server takes (256 KiB), far below what would hurt here."""
+MOST_WRONG = 100
+"""Wrong places that are said one by one: more than a job takes targets by default."""
 _HTTP = re.compile(r"https?://\S+", re.IGNORECASE)
 
 
@@ -78,7 +81,32 @@ def parse(name: str, text: str) -> dict[str, Any]:
             raise click.UsageError(f'{name}: line {_line_of_key(text)}: "targets" is not a list')
         return {**document, "targets": _entries(name, text, document["targets"])}
     lines = ((number, line.strip()) for number, line in enumerate(text.split("\n"), 1))
-    return {"targets": [_line(name, number, line) for number, line in lines if line and not line.startswith("#")]}
+    made = (partial(_line, name, number, line) for number, line in lines if line and not line.startswith("#"))
+    return {"targets": _all_of(made)}
+
+
+class WrongPlaces(click.UsageError):
+    """Several wrong places of one list; `messages` has one for each, and `message` is the first."""
+
+    def __init__(self, messages: Sequence[str]) -> None:
+        super().__init__(messages[0])
+        self.messages = messages
+
+
+def _all_of(made: Iterable[Callable[[], dict[str, Any]]]) -> list[dict[str, Any]]:
+    """What each gives. Raises `WrongPlaces` that says of every one what is wrong, and after `MOST_WRONG` gives up."""
+    targets, wrong = [], []
+    for make in made:
+        try:
+            targets.append(make())
+        except click.UsageError as error:
+            wrong.append(error.message)
+        if len(wrong) == MOST_WRONG:
+            wrong.append("there may be more; is this a list of targets?")
+            break
+    if wrong:
+        raise WrongPlaces(wrong)
+    return targets
 
 
 def _is_ndjson(start: str) -> bool:
@@ -129,25 +157,45 @@ def _target(where: str, value: Any) -> dict[str, Any]:
 
 
 def _entries(name: str, text: str, values: list[Any]) -> list[dict[str, Any]]:
-    entries = []
-    for index, value in enumerate(values):
-        try:
-            entries.append(_target(f"targets[{index}]", value))
-        except click.UsageError as error:
-            raise click.UsageError(f"{name}: line {_line_of_entry(text, index)}: {error.message}") from None
-    return entries
+    lines = _Lines(text)
+    return _all_of(partial(_entry, name, lines, index, value) for index, value in enumerate(values))
 
 
-def _line_of_entry(text: str, index: int) -> int:
-    """The line where an entry of the list begins; 1 where the text hides it (an escaped key, the key in a value)."""
-    decoder = json.JSONDecoder()
+def _entry(name: str, lines: _Lines, index: int, value: Any) -> dict[str, Any]:
     try:
-        at = text.index("[", 0 if text.lstrip().startswith("[") else text.index('"targets"')) + 1
-        for _ in range(index):
-            at = decoder.raw_decode(text, _skip(text, at))[1]
-        return text.count("\n", 0, _skip(text, at)) + 1
-    except (ValueError, IndexError):
-        return 1
+        return _target(f"targets[{index}]", value)
+    except click.UsageError as error:
+        raise click.UsageError(f"{name}: line {lines.of_entry(index)}: {error.message}") from None
+
+
+class _Lines:
+    """Where the entries of the list begin in its text. Asked in their order, so that the text is read once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at: int | None = None
+        self._index = 0
+        self._line = 1
+
+    def of_entry(self, index: int) -> int:
+        """The line of an entry; 1 where the text hides it (an escaped key, the key in a value)."""
+        decoder = json.JSONDecoder()
+        try:
+            if self._at is None:
+                key = 0 if self._text.lstrip().startswith("[") else self._text.index('"targets"')
+                self._go_to(self._text.index("[", key) + 1)
+            while self._index < index:
+                self._go_to(decoder.raw_decode(self._text, self._at or 0)[1])
+                self._index += 1
+            return self._line
+        except (ValueError, IndexError):
+            return 1
+
+    def _go_to(self, end: int) -> None:
+        """To the next entry, after the end of another."""
+        start = _skip(self._text, end)
+        self._line += self._text.count("\n", self._at or 0, start)
+        self._at = start
 
 
 def _skip(text: str, at: int) -> int:

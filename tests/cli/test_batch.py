@@ -35,6 +35,16 @@ def test_a_file_and_urls_are_one_list_in_their_order(run: Run, server: Scripted,
     assert urls == ["https://a.example/", "https://b.example/", "HTTPS://C.example/"]
 
 
+def test_every_wrong_line_of_a_list_is_said_and_nothing_is_sent(run: Run, server: Scripted) -> None:
+    ran = run("batch", "submit", "-", stdin=b"https://a.example/\nnope\nneither\n")
+
+    assert (ran.code, ran.out, server.asked) == (2, "", [])
+    assert ran.err.splitlines()[:2] == [
+        'sift: stdin: line 2: "nope" is no URL; one begins with http:// or https://',
+        'sift: stdin: line 3: "neither" is no URL; one begins with http:// or https://',
+    ]
+
+
 def test_stdin_is_a_dash_and_fresh_a_field(run: Run, server: Scripted) -> None:
     server.says(Said(202, MADE))
 

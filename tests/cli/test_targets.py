@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from sift.cli.targets import body_of, parse
+from sift.cli.targets import WrongPlaces, body_of, parse
 
 A, B = {"url": "https://a.example/"}, {"url": "https://b.example/", "mode": "links"}
 
@@ -75,6 +75,29 @@ def test_bad_input_names_the_line(text: str, message: str) -> None:
         parse("F", text)
 
     assert caught.value.message.startswith(message)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://a.example/\nnope\n\n{\nftp://b.example/\n",
+        '["https://a.example/",\n"nope",\n\n5,\n{}]',
+        '{"targets": ["https://a.example/",\n"nope",\n\n5,\n{}]}',
+    ],
+)
+def test_every_wrong_line_is_named(text: str) -> None:
+    with pytest.raises(WrongPlaces) as caught:
+        parse("F", text)
+
+    assert [message.split(": ")[1] for message in caught.value.messages] == ["line 2", "line 4", "line 5"]
+
+
+def test_a_file_that_is_no_list_at_all_is_not_said_to_its_last_line() -> None:
+    with pytest.raises(WrongPlaces) as caught:
+        parse("F", "not a url\n" * 500)
+
+    assert len(caught.value.messages) == 101
+    assert caught.value.messages[-1] == "there may be more; is this a list of targets?"
 
 
 @pytest.mark.parametrize(
