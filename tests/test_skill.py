@@ -93,5 +93,15 @@ def test_every_outcome_and_mode_is_explained() -> None:
     assert all(f"`--mode {mode}`" in options for mode in MODES)
 
 
+def test_what_is_no_outcome_of_a_fetch_but_a_reason_is_explained_too() -> None:
+    outcomes = (SKILL / "references" / "outcomes.md").read_text()
+    invalid = outcomes.partition("- `invalid`.")[2].partition("\n- ")[0]
+
+    assert "| `restart` |" in TEXT
+    assert "- `restart`." in outcomes
+    assert "`malformed`" in invalid
+    assert "`targets[2].jq`" in invalid
+
+
 def test_a_private_address_is_never_to_be_opened_in_a_browser() -> None:
     assert "**Never open a `blocked` private address in a browser**" in TEXT
