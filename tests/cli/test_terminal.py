@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -130,6 +131,13 @@ def test_no_color_is_honoured(server: Scripted, environment: Environment, comman
 
     assert "\x1b[31m" in wait()
     assert "\x1b[31m" not in wait(NO_COLOR="1")
+
+
+def test_the_demo_colours_nothing_for_who_wants_no_colour(environment: Environment, command: list[str]) -> None:
+    code, shown = on_terminal([*command, "demo"], {**environment, "TERM": "xterm", "NO_COLOR": "1"}, stderr=True)
+
+    assert code == 0
+    assert not re.search(r"\x1b\[[0-9;]*m", shown)
 
 
 @pytest.mark.parametrize("term", ["dumb", None])
