@@ -39,6 +39,8 @@ def server() -> Iterator[HttpServer]:
     found = HttpServer.bind(ServerConfig(port=0))
     found.start(app, lambda *_: None)
     yield found
+    # A thread that has just answered still wakes the loop, whose pipe must not be closed by then.
+    found._listeners[0].task_dispatcher.shutdown(timeout=5)
     found.stop()
 
 
