@@ -158,6 +158,8 @@ def test_a_held_page_is_waited_for_and_a_cancel_ends_the_job(live: Live) -> None
     assert (second.returncode, job_id in second.stderr) == (7, True)
     assert json.loads(cancelled.stdout) == {"success": True, "status": "cancelled"}
     assert after.returncode == 5
+    assert json.loads(after.stdout)["counts"] == {"pending": 1, "running": 0, "done": 1, "failed": 0}
+    assert after.stderr == "sift: the job is cancelled: 1 of 2 targets came, 0 failed, 1 never began\n"
 
 
 def _until_it_was_looked_at(live: Live) -> None:
