@@ -196,12 +196,12 @@ class HttpServer:
             self._quiet.wait_for(lambda: not self._handling, grace_s)
 
     def stop(self) -> None:
-        """Closes all connections and ends the threads."""
+        """Ends the app's threads, then closes all connections: a thread that has answered still wakes the loop."""
+        self._listeners[0].task_dispatcher.shutdown(timeout=2)
         if self._loop.is_alive():
             self._server_trigger().pull_trigger(self._close_all)
             self._loop.join()
         self._close_all()
-        self._listeners[0].task_dispatcher.shutdown(timeout=2)
 
     def _noting(self, readable: Callable[[], bool]) -> Callable[[], bool]:
         """The loop asks every listener once a round."""
