@@ -76,6 +76,20 @@ def is_local(address: str) -> bool:
     return True
 
 
+class _TlsSocket(ssl.SSLSocket):
+    """A connection that was reset before TLS began is not connected: any other error there, and CPython 3.11 forgets
+    to close the socket that it has just taken over (seen under load: `ssl.SSLSocket._create`).
+    """
+
+    def recv(self, buflen: int = 1024, flags: int = 0) -> bytes:
+        try:
+            return super().recv(buflen, flags)
+        except ConnectionError as error:
+            if self._sslobj is not None:  # type: ignore[attr-defined]
+                raise
+            raise OSError(errno.ENOTCONN, "gone before TLS began") from error
+
+
 def tls_context(ca_file: str | None) -> ssl.SSLContext:
     """One for all connections, since parsing the CA bundle is what costs; the environment has no say in it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -86,6 +100,7 @@ def tls_context(ca_file: str | None) -> ssl.SSLContext:
         except (ssl.SSLError, OSError):
             raise ConfigError(f"[fetch] ca_file: {ca_file} holds no certificates; it takes a bundle in PEM") from None
     context.set_alpn_protocols(["http/1.1"])
+    context.sslsocket_class = _TlsSocket
     return context
 
 
@@ -114,7 +129,6 @@ class Wire:
     def secure(self, context: ssl.SSLContext, host: str) -> None:
         """TLS from here on, the certificate verified against `host`. Raises Unreachable."""
         try:
-            self._sock.getpeername()  # where it has been reset by now, the wrapping below would lose the descriptor
             sock = context.wrap_socket(self._sock, server_hostname=host, do_handshake_on_connect=False)
             self._sock = sock
             self._retry(sock.do_handshake)

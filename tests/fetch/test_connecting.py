@@ -1,6 +1,9 @@
 """From a name to a connection: look-ups in their pool, every answer judged, a few addresses in turn, TLS."""
 
+import gc
+import select
 import socket
+import struct
 import threading
 from collections.abc import Callable, Iterator
 from ipaddress import ip_network
@@ -13,7 +16,7 @@ from sift.config import Allow, FetchConfig, GuardConfig
 from sift.errors import Blocked, Cancelled, TimedOut, Unreachable
 from sift.fetch import Fetcher
 from sift.fetch.lookup import Lookups, system_resolve
-from sift.fetch.wire import dial, is_local
+from sift.fetch.wire import Wire, dial, is_local, tls_context
 from sift.guard import Guard
 from tests.support.hostile import CA_FILE, Hostile, always, reply
 
@@ -291,3 +294,21 @@ class TestTls:
 
         with pytest.raises(Unreachable, match="bad TLS"):
             fetch("site.pem", ca_file=None)
+
+
+def test_a_reset_before_tls_begins_leaves_no_descriptor() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        ours = socket.create_connection(listener.getsockname())
+        theirs, _ = listener.accept()
+        theirs.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        theirs.close()
+        poll = select.poll()
+        poll.register(ours, select.POLLIN)
+        poll.poll(5000)
+        wire = Wire(ours, Deadline(1))
+
+        with pytest.raises(Unreachable, match="bad TLS: the handshake failed"):
+            wire.secure(tls_context(None), "site.example.org")
+
+        wire.close()
+        gc.collect()  # what was lost would be said now
