@@ -48,10 +48,6 @@ class Deadline:
         finally:
             self._ends += self.monotonic() - began
 
-    def part(self, share: float) -> Deadline:
-        """A deadline that ends after `share` (0 to 1) of what is left of this one."""
-        return Deadline(max(0.0, self.left()) * share, self.monotonic, self.stopped)
-
 
 def rfc3339(epoch_s: float) -> str:
     """`2026-11-29T10:00:00Z` for epoch seconds; whole seconds, UTC."""

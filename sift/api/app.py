@@ -20,17 +20,14 @@ from sift import errors
 from sift.api import body
 from sift.api.errors import error_response, reason_of, scrape_error_response
 from sift.auth import Callers
-from sift.batch import Runner
+from sift.batch import MOST_LONG_POLLS, Runner
 from sift.clock import Clock
 from sift.errors import Busy, Cancelled, RequestError, TargetError
-from sift.gate import MOST_WAITING
 from sift.guard import Guard
 from sift.logs import Log
 from sift.metrics import ENDPOINTS, OTHER, Metrics
 from sift.target import Caller, Lane, Result, Target
 
-LONG_POLLS = 4
-LONG_POLLS_PER_CALLER = 2
 SPARE_THREADS = 4
 """Threads that no waiting request may take, so that health, submits and plain reads are answered at once."""
 CHECKS = 2
@@ -71,7 +68,7 @@ class Services:
 
     def __post_init__(self) -> None:
         # Fetches in hand, waiting at gates and for workers included, leave threads for long polls and for the rest.
-        self.fetching = threading.BoundedSemaphore(max(1, self.threads - LONG_POLLS - SPARE_THREADS))
+        self.fetching = threading.BoundedSemaphore(max(1, self.threads - MOST_LONG_POLLS - SPARE_THREADS))
 
     @contextmanager
     def one_fetch(self) -> Iterator[None]:
@@ -204,4 +201,4 @@ def _refuse_fault(services: Services, error: Exception) -> Response:
     return _refuse(RequestError(FAULT))
 
 
-__all__ = ["MOST_WAITING", "FetchTarget", "Services", "create_app", "note_refused"]
+__all__ = ["FetchTarget", "Services", "create_app", "note_refused"]

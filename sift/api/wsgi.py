@@ -132,7 +132,6 @@ class HttpServer:
     """Listens from `bind` on, answers from `start` on. Threads: `sift-http`, the loop; `waitress-N`, the app's."""
 
     def __init__(self, server: Any) -> None:
-        self._server = server
         self._listeners = _listeners(server)
         self._turned_s = time.monotonic()
         for listener in self._listeners:

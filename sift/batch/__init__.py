@@ -3,9 +3,10 @@
 No SQL, no HTTP.
 """
 
+from sift.batch.bell import MOST_LONG_POLLS
 from sift.batch.body import View
 from sift.batch.drain import FetchTarget, Pauses
 from sift.batch.reader import Answer, Reader
 from sift.batch.runner import Runner, Submitted
 
-__all__ = ["Answer", "FetchTarget", "Pauses", "Reader", "Runner", "Submitted", "View"]
+__all__ = ["MOST_LONG_POLLS", "Answer", "FetchTarget", "Pauses", "Reader", "Runner", "Submitted", "View"]

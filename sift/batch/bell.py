@@ -10,12 +10,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-MOST_WAITING = 4
-MOST_WAITING_OF_ONE = 2
+MOST_LONG_POLLS = 4
+MOST_LONG_POLLS_OF_ONE = 2
 
 
 class Bell:
-    """Any thread rings; at most `MOST_WAITING` listen at a time, `MOST_WAITING_OF_ONE` of one caller."""
+    """Any thread rings; at most `MOST_LONG_POLLS` listen at a time, `MOST_LONG_POLLS_OF_ONE` of one caller."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()  # guards everything below
@@ -55,7 +55,7 @@ class Bell:
 
     def _enter(self, caller: str, job_id: str, ear: threading.Event) -> bool:
         with self._lock:
-            full = self._waiting.total() >= MOST_WAITING or self._waiting[caller] >= MOST_WAITING_OF_ONE
+            full = self._waiting.total() >= MOST_LONG_POLLS or self._waiting[caller] >= MOST_LONG_POLLS_OF_ONE
             if full or self._silenced:
                 return False
             self._waiting[caller] += 1

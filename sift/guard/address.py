@@ -12,7 +12,7 @@ Address = IPv4Address | IPv6Address
 
 PRIVATE, LOOPBACK, LINK_LOCAL, RESERVED = "private", "loopback", "link-local", "reserved"
 BENCHMARKING = "benchmarking"
-UNSPECIFIED, MULTICAST, DOCUMENTATION, TRANSLATED = "unspecified", "multicast", "documentation", "translated"
+UNSPECIFIED, MULTICAST, DOCUMENTATION = "unspecified", "multicast", "documentation"
 
 # The IANA IPv4 special-purpose registry, minus its globally reachable AS112 and AMT blocks, plus what clouds
 # answer on. 192.0.0.0/24 and 192.88.99.0/24 are refused whole: nothing that a reader wants is served there.

@@ -106,7 +106,7 @@ class Pipeline:
         if not programs:
             return []
         try:
-            answer = self._pool.call(messages.CHECK_PROGRAMS, msgspec.msgpack.encode(programs), lane="interactive")
+            answer = self._pool.call(messages.CHECK_PROGRAMS, msgspec.msgpack.encode(programs), lane=INTERACTIVE)
         except TargetError:
             return [""] * len(programs)  # no worker now, or it died of one: the target itself will tell
         return msgspec.msgpack.decode(answer, type=list[str])

@@ -34,7 +34,6 @@ from sift.workers import child
 MOST_ANSWER_BYTES = 64 << 20
 SUPERVISE_S = 0.5
 RETRY_S = 1.0
-UNREADY_S = 5.0
 _OUT_OF_MEMORY = frozenset({signal.SIGABRT, signal.SIGTRAP, signal.SIGILL})
 """How C libraries end where malloc says no: jq aborts, PDFium traps."""
 

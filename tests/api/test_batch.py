@@ -5,21 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.support.held import Held
 from tests.support.service import Service
-from tests.support.site import Answer, Site, html
-
-
-class Held:
-    """A page that does not answer before it is let go; `asked` is set when the first request is there."""
-
-    def __init__(self) -> None:
-        self.asked = threading.Event()
-        self.let_go = threading.Event()
-
-    def __call__(self, _headers: object) -> Answer:
-        self.asked.set()
-        self.let_go.wait(20)
-        return html("Held", "It came in the end. " * 20)
+from tests.support.site import Site
 
 
 @pytest.fixture
@@ -153,7 +141,7 @@ def test_a_cancel_lets_the_target_in_flight_finish_and_starts_no_other(
 
     reply = service.ask("DELETE", f"/v1/batch/{job_id}")
     again = service.submit(*urls(site, 1))
-    held.let_go.set()
+    held.let_go()
 
     assert reply.json == {"success": True, "status": "cancelled"}
     assert again.status == 202
@@ -169,7 +157,7 @@ def test_a_second_live_job_of_a_caller_is_429_and_names_the_first(service: Servi
     job_id = service.submit(site.url("/held")).json["job_id"]
 
     reply = service.submit(*urls(site, 1))
-    held.let_go.set()
+    held.let_go()
 
     assert (reply.status, reply.json["reason"], reply.json["job_id"]) == (429, "caller_busy", job_id)
     assert reply.json["retry_after_s"] == int(reply.headers["retry-after"]) >= 1
@@ -180,7 +168,7 @@ def test_jobs_at_their_cap_are_429(make_service: Callable[..., Service], site: S
     service.submit(site.url("/held"))
 
     reply = service.submit(*urls(site, 1), caller="bob")
-    held.let_go.set()
+    held.let_go()
 
     assert (reply.status, reply.json["reason"]) == (429, "jobs_busy")
 
@@ -190,7 +178,7 @@ def test_a_long_poll_answers_when_the_job_ends(service: Service, site: Site, hel
     assert held.asked.wait(10)
     with ThreadPoolExecutor(1) as threads:
         poll = threads.submit(service.ask, "GET", f"/v1/batch/{job_id}?wait=30")
-        held.let_go.set()
+        held.let_go()
 
         assert poll.result(20).json["status"] == "done"
 
@@ -263,17 +251,15 @@ def test_the_list_shows_ones_own_jobs_newest_first_without_targets(service: Serv
     assert "targets" not in jobs[0]
 
 
-def test_eight_callers_jobs_run_beside_each_other(
-    make_service: Callable[..., Service], site: Site, held: Held, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_eight_callers_jobs_run_beside_each_other(make_service: Callable[..., Service], site: Site, held: Held) -> None:
     service = make_service(batch={"jobs_per_caller": 8}, gate={"per_host": 9, "global": 12, "reserve": 2})
     for number in range(8):
         site.pages[f"/held/{number}"] = held
         assert service.submit(site.url(f"/held/{number}")).status == 202
     while site.at_once < 8:
-        held.let_go.wait(0.01)
+        threading.Event().wait(0.01)
 
     assert service.submit(*urls(site, 1), caller="bob").json["reason"] == "jobs_busy"
-    held.let_go.set()
+    held.let_go()
     ids = [job["job_id"] for job in service.ask("GET", "/v1/batch").json["jobs"]]
     assert [service.wait(job_id)["status"] for job_id in ids] == ["done"] * 8

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from sift.auth import digest_of
+from tests.support.held import Held
 from tests.support.process import Process, alive
-from tests.support.site import Answer, Site, html
+from tests.support.site import Site, html
 
 MakeProcess = Callable[..., Process]
 TEXT = "A sentence that a reader came for, long enough to be taken for the text of a page. " * 4
@@ -38,23 +39,12 @@ def make(tmp_path: Path, site: Site) -> Iterator[MakeProcess]:
         process.close()
 
 
-class Held:
-    def __init__(self) -> None:
-        self.asked = threading.Event()
-        self.let_go = threading.Event()
-
-    def __call__(self, _headers: object) -> Answer:
-        self.asked.set()
-        self.let_go.wait(20)
-        return html("Held", TEXT)
-
-
 @pytest.fixture
 def held(site: Site) -> Iterator[Held]:
     page = Held()
     site.pages["/held"] = page
     yield page
-    page.let_go.set()
+    page.let_go()
 
 
 def submit(process: Process, *urls: str) -> str:
@@ -78,7 +68,7 @@ def test_a_term_lets_the_target_in_flight_be_stored_and_leaves_no_process(
         pass
     assert first.ask("POST", "/v1/batch", {"targets": [{"url": site.url("/2")}]})[1]["reason"] == "stopping"
     assert first.ask("POST", "/v1/fetch", {"url": site.url("/2")})[1]["reason"] == "stopping"
-    held.let_go.set()
+    held.let_go()
 
     assert first.process.wait(20) == 0
     assert not alive(below)
@@ -200,7 +190,7 @@ def test_a_hangup_puts_callers_in_force_and_cancels_a_removed_ones_job(
 
     assert any("needs_restart" in line and "[log] format" in line for line in process.lines)
     assert process.ask("GET", f"/v1/batch/{job_id}")[0] == 401
-    held.let_go.set()
+    held.let_go()
     process.end()
     with sqlite3.connect(process.data_dir / "dcache.sqlite3") as database:
         assert database.execute("SELECT status FROM batch_job").fetchall() == [("cancelled",)]
