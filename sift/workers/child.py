@@ -19,6 +19,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 
 from sift.logs import where
+from sift.target import BATCH
 
 OK = b"o"
 MEMORY = b"m"
@@ -33,7 +34,10 @@ MORE = b"-"
 JOBS_A_LIFE = 500
 SELF_DESTRUCT_S = 3
 """A worker ends itself so long after a job's deadline: nobody is left to do it where the server was killed."""
-NICENESS = 10  # measured: pages in the background cost a trivial request 1.6x instead of 2.6x
+NICENESS = 5  # a page that takes long leaves the processor to short requests
+BATCH_NICENESS = 15
+"""From the first batch job on, for there is no way back. Measured: with all workers alike, the p99 of a small fetch
+beside eight batches is 1.3 times as long."""
 _PR_SET_NO_NEW_PRIVS = 38
 
 
@@ -55,8 +59,7 @@ def _confine(memory_bytes: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the server decides
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    with contextlib.suppress(OSError):
-        os.nice(NICENESS)
+    _be_nice(NICENESS)
     _first_to_die()
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
@@ -71,6 +74,11 @@ def _confine(memory_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))  # what is open stays open, nothing can be added
 
 
+def _be_nice(niceness: int) -> None:
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, max(niceness, os.getpriority(os.PRIO_PROCESS, 0)))
+
+
 def _first_to_die() -> None:
     """Where the host runs out of memory, a worker goes before the server does."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
@@ -80,10 +88,12 @@ def _first_to_die() -> None:
 def _serve(conn: Connection, memory_bytes: int) -> None:
     functions: dict[str, Callable[[bytes], bytes]] = {}
     for count in range(1, JOBS_A_LIFE + 1):
-        name, seconds = conn.recv_bytes().decode().rsplit(" ", 1)
+        name, seconds, lane = conn.recv_bytes().decode().rsplit(" ", 2)
         payload = conn.recv_bytes()
         conn.send_bytes(TAKEN)
         signal.setitimer(signal.ITIMER_REAL, float(seconds) + SELF_DESTRUCT_S)
+        if lane == BATCH:
+            _be_nice(BATCH_NICENESS)
         mark, answer = _answer(functions, name, payload)
         del payload
         signal.setitimer(signal.ITIMER_REAL, 0)

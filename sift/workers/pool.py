@@ -30,6 +30,7 @@ from sift.logs import Log
 from sift.metrics import Metrics
 from sift.target import BATCH, INTERACTIVE
 from sift.workers import child
+from sift.workers.turns import Turns
 
 MOST_ANSWER_BYTES = 64 << 20
 SUPERVISE_S = 0.5
@@ -49,6 +50,7 @@ class _Worker:
     process: ForkServerProcess
     conn: Connection
     ready: bool = False
+    polite: bool = False
     cause: str | None = None
     overdue_at: float | None = None
 
@@ -70,11 +72,9 @@ class Pool:
         self._log = log
         self._monotonic = monotonic
         self._context: ForkServerContext = multiprocessing.get_context("forkserver")
-        self._changed = threading.Condition()  # guards everything below
+        self._turns: Turns[_Worker] = Turns(config.count, monotonic)
+        self._lock = threading.Lock()  # guards what follows
         self._workers: list[_Worker] = []
-        self._idle: list[_Worker] = []
-        self._interactive_waiting = 0
-        self._batch_running = 0
         self._closed = False
         self._unready_since: float | None = monotonic()
         self._wake_read, self._wake_write = self._context.Pipe(duplex=False)
@@ -98,7 +98,7 @@ class Pool:
             worker = self._take(lane, asked_at)
             try:
                 started_at = asked_at if lane == INTERACTIVE else self._monotonic()
-                return self._run(worker, function, payload, started_at + self._config.timeout_s)
+                return self._run(worker, function, payload, lane, started_at + self._config.timeout_s)
             except _NeverBegun:
                 self._end(worker, "death")
             finally:
@@ -106,7 +106,7 @@ class Pool:
 
     def unready_s(self) -> float:
         """For how long no worker has been ready, busy ones included; 0 where one is."""
-        with self._changed:
+        with self._lock:
             return 0.0 if self._unready_since is None else self._monotonic() - self._unready_since
 
     def is_alive(self) -> bool:
@@ -115,10 +115,10 @@ class Pool:
 
     def close(self) -> None:
         """Ends all workers and the thread. Calls under way fail with `Internal`."""
-        with self._changed:
+        with self._lock:
             self._closed = True
             workers = self._workers[:]
-            self._changed.notify_all()
+        self._turns.close()
         self._wake()
         if self._thread.is_alive():
             self._thread.join()
@@ -131,45 +131,22 @@ class Pool:
         self._wake_write.close()
 
     def _take(self, lane: str, asked_at: float) -> _Worker:
-        with self._changed:
-            self._interactive_waiting += lane == INTERACTIVE
-            try:
-                while not (free := self._free_for(lane)):
-                    left_s = None
-                    if lane == INTERACTIVE:
-                        left_s = asked_at + self._config.timeout_s - self._monotonic()
-                        if left_s <= 0:
-                            raise TimedOut("no worker process came free in time")
-                    self._changed.wait(left_s)
-            finally:
-                self._interactive_waiting -= lane == INTERACTIVE
-                self._changed.notify_all()
-            self._idle.remove(free)
-            self._batch_running += lane == BATCH
-            return free
-
-    def _free_for(self, lane: str) -> _Worker | None:
-        """An idle worker this lane may have now. Batches leave one worker free, and go after interactive work."""
-        if self._closed:
-            raise Internal
-        share = max(1, self._config.count - 1)
-        if lane == BATCH and (self._interactive_waiting or self._batch_running >= share):
-            return None
-        return self._idle[-1] if self._idle else None
+        worker = self._turns.take(lane, asked_at + self._config.timeout_s if lane == INTERACTIVE else None)
+        if worker is None:
+            raise TimedOut("no worker process came free in time")
+        worker.polite = worker.polite or lane == BATCH
+        return worker
 
     def _give(self, worker: _Worker, lane: str) -> None:
-        with self._changed:
-            self._batch_running -= lane == BATCH
+        with self._lock:  # in one go: a worker that is neither busy nor idle would be buried and then given out
             worker.overdue_at = None
-            if worker.cause is None:
-                self._idle.append(worker)
-            self._changed.notify_all()
+            self._turns.give(worker, lane, usable=worker.cause is None)
 
-    def _run(self, worker: _Worker, function: str, payload: bytes, ends_at: float) -> bytes:
+    def _run(self, worker: _Worker, function: str, payload: bytes, lane: str, ends_at: float) -> bytes:
         worker.overdue_at = ends_at + 1.0
         left_s = max(0.0, ends_at - self._monotonic())
         try:
-            worker.conn.send_bytes(f"{function} {left_s:.3f}".encode())
+            worker.conn.send_bytes(f"{function} {left_s:.3f} {lane}".encode())
             worker.conn.send_bytes(payload)
             self._receive(worker, ends_at)
         except (EOFError, OSError):
@@ -219,7 +196,7 @@ class Pool:
 
     def _supervise(self) -> None:
         while not self._closed:
-            with self._changed:
+            with self._lock:
                 watched = [worker.process.sentinel for worker in self._workers]
                 starting = [worker.conn for worker in self._workers if not worker.ready]
             wait([*watched, *starting, self._wake_read], SUPERVISE_S)
@@ -240,28 +217,26 @@ class Pool:
         for conn in starting:
             with suppress(EOFError, OSError):
                 if conn.poll() and conn.recv_bytes() == child.READY:
-                    with self._changed:
+                    with self._lock:
                         worker = next(worker for worker in self._workers if worker.conn is conn)
                         worker.ready = True
-                        self._idle.append(worker)
                         self._count_ready()
-                        self._changed.notify_all()
+                    self._turns.add(worker)
 
     def _end_overdue(self) -> None:
         """The back-stop for a worker that neither reads nor dies: its caller sits in a blocking write."""
-        with self._changed:
+        with self._lock:
             for worker in self._workers:
                 if worker.overdue_at is not None and worker.overdue_at < self._monotonic():
                     self._end(worker, "timeout")
 
     def _bury(self) -> bool:
         """Takes dead workers off the books. Whether one of them was never ready: the next may fare no better."""
-        with self._changed:
+        with self._lock:
             dead = [worker for worker in self._workers if not worker.process.is_alive() and worker not in self._busy()]
             for worker in dead:
                 self._workers.remove(worker)
-                if worker in self._idle:
-                    self._idle.remove(worker)
+                self._turns.discard(worker)
                 self._metrics.worker_restarts_total.labels(worker.cause or "death").inc()
             self._count_ready()
         for worker in dead:
@@ -295,7 +270,7 @@ class Pool:
                 raise
             finally:
                 theirs.close()
-            with self._changed:
+            with self._lock:
                 self._workers.append(_Worker(process, ours))
 
     def _wake(self) -> None:

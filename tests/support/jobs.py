@@ -13,6 +13,10 @@ def pid(payload: bytes) -> bytes:
     return str(os.getpid()).encode()
 
 
+def niceness(payload: bytes) -> bytes:
+    return str(os.getpriority(os.PRIO_PROCESS, 0)).encode()
+
+
 def environment(payload: bytes) -> bytes:
     getenv = ctypes.CDLL(None).getenv
     getenv.restype = ctypes.c_char_p

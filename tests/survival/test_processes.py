@@ -3,7 +3,6 @@
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from tests.support.process import Process, alive, children
 from tests.support.service import Service
 from tests.support.site import Site
+from tests.support.waiting import until
 
 MakeService = Callable[..., Service]
 dying = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
@@ -21,12 +21,6 @@ dying = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptio
 @pytest.fixture
 def service(make_service: MakeService, tmp_path: Path) -> Service:
     return make_service(tmp_path, batch={"jobs_total": 1})
-
-
-def until(true: Callable[[], bool]) -> None:
-    ends = time.monotonic() + 10
-    while not true():
-        assert time.monotonic() < ends
 
 
 @dying

@@ -3,7 +3,6 @@
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,18 +12,13 @@ import pytest
 
 from tests.support.service import Service
 from tests.support.site import Site
+from tests.support.waiting import until
 
 MakeService = Callable[..., Service]
 
 
 def entries(service: Service, job_id: str) -> list[str]:
     return [target["status"] for target in service.ask("GET", f"/v1/batch/{job_id}").json["targets"]]
-
-
-def until(true: Callable[[], bool], seconds: float = 15.0) -> None:
-    ends = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < ends
 
 
 def test_on_a_full_disk_reads_and_fetches_go_on_and_nothing_is_lost(

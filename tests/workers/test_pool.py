@@ -1,7 +1,6 @@
 import io
 import os
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +13,7 @@ from sift.logs import Log
 from sift.metrics import Metrics
 from sift.target import BATCH, INTERACTIVE
 from sift.workers import Pool
+from tests.support.waiting import until
 
 JOBS = "tests.support.jobs:"
 MakePool = Callable[..., Pool]
@@ -141,10 +141,10 @@ def test_interactive_work_goes_before_batches_that_waited_longer(make_pool: Make
 
     with ThreadPoolExecutor(3) as threads:
         spinning = threads.submit(pool.call, JOBS + "spin", b"", lane=INTERACTIVE)
-        wait_until(lambda: pool._workers[0].overdue_at is not None)
+        until(lambda: pool._workers[0].overdue_at is not None)
         batch = threads.submit(ask, BATCH)
         interactive = threads.submit(ask, INTERACTIVE)
-        wait_until(lambda: pool._interactive_waiting == 1)
+        until(lambda: pool._turns._waiting[INTERACTIVE] == 1)
         with pytest.raises(TimedOut):
             spinning.result()
         batch.result()
@@ -157,7 +157,7 @@ def test_batches_leave_one_worker_free(make_pool: MakePool) -> None:
     pool = make_pool(count=2, timeout_s=3.0)
     with ThreadPoolExecutor(2) as threads:
         spinning = [threads.submit(pool.call, JOBS + "spin", b"", lane=BATCH) for _ in range(2)]
-        wait_until(lambda: pool._batch_running == 1)
+        until(lambda: pool._turns._batch_running == 1)
 
         began = time.monotonic()
         assert pool.call(JOBS + "echo", b"", lane=INTERACTIVE) == b""
@@ -165,6 +165,16 @@ def test_batches_leave_one_worker_free(make_pool: MakePool) -> None:
         pool.close()
         for future in spinning:
             assert isinstance(future.exception(), Internal | TimedOut)
+
+
+def test_a_worker_of_batches_leaves_the_processor_to_the_others(make_pool: MakePool) -> None:
+    pool = make_pool(count=2)
+    until(lambda: len(pool._turns._idle) == 2)
+
+    of_batches = int(pool.call(JOBS + "niceness", b"", lane=BATCH))
+
+    assert of_batches > int(pool.call(JOBS + "niceness", b"", lane=INTERACTIVE)) > 0
+    assert int(pool.call(JOBS + "niceness", b"", lane=BATCH)) == of_batches
 
 
 def test_a_closed_pool_leaves_no_process(make_pool: MakePool) -> None:
@@ -182,13 +192,3 @@ def test_the_pool_is_ready_once_a_worker_is(make_pool: MakePool) -> None:
     pool.call(JOBS + "echo", b"", lane=INTERACTIVE)
 
     assert pool.unready_s() == 0
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    """Looks until it is so; ten seconds at most."""
-    ticking = threading.Event()
-    for _ in range(2000):
-        if true():
-            return
-        ticking.wait(0.005)
-    raise AssertionError("it never came to pass")
