@@ -1,5 +1,7 @@
 """The table under all caches: entries by kind and hashed key, within one byte budget, least recently used first out.
 
+The budget counts bytes as they were put, though they are stored packed where that is fewer.
+
 What an entry means is not known here. A cache that cannot read or write is a cache that misses: nothing here raises
 `StorageFailed`.
 """
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from sift.dcache.database import Database, Transaction
+from sift.dcache.packing import packed, unpacked
 from sift.errors import StorageFailed
 
 # What an entry counts beside its body and meta: two rows, two index entries.
@@ -49,16 +52,18 @@ class LruTable:
 
     def get(self, kind: str, key: bytes) -> Entry | None:
         """The entry whatever its age, `None` where there is none."""
+        row = None
         with suppress(StorageFailed), self._database.read() as transaction:
             row = transaction.row(
-                """SELECT cache_entry.id, meta, body, fetched_at FROM cache_entry
+                """SELECT cache_entry.id, meta, body, fetched_at, packed FROM cache_entry
                 JOIN cache_body ON cache_body.id = cache_entry.id WHERE kind = ? AND key = ?""",
                 (kind, key),
             )
-            if row is not None:
-                self._hit(row[0])
-                return Entry(row[1], row[2], row[3])
-        return None
+        if row is None:
+            return None
+        entry_id, meta, body, fetched_at, is_packed = row
+        self._hit(entry_id)
+        return Entry(meta, unpacked(body) if is_packed else body, fetched_at)
 
     def put(self, kind: str, key: bytes, entry: Entry) -> None:
         """Store or replace the entry; older ones make room for it. One larger than the whole budget is not stored."""
@@ -66,11 +71,12 @@ class LruTable:
         if nbytes > self._max_bytes:
             self.delete(kind, key)
             return
+        smaller = packed(entry.body)
         with suppress(StorageFailed), self._database.write(durable=False) as transaction:
             self._flush(transaction)
             gone = self._drop(transaction, kind, key)
             self._make_room(transaction, nbytes - gone)
-            self._insert(transaction, kind, key, entry, nbytes)
+            self._insert(transaction, kind, key, entry, smaller, nbytes)
 
     def touch(self, kind: str, key: bytes, meta: bytes, fetched_at: float) -> None:
         """Give an entry a new `meta` and `fetched_at`; its body stays. Nothing where it is gone."""
@@ -112,12 +118,15 @@ class LruTable:
             hits, self._hits = self._hits, {}
         transaction.executemany("UPDATE cache_entry SET used = ? WHERE id = ?", ((t, i) for i, t in hits.items()))
 
-    def _insert(self, transaction: Transaction, kind: str, key: bytes, entry: Entry, nbytes: int) -> None:
+    def _insert(
+        self, transaction: Transaction, kind: str, key: bytes, entry: Entry, smaller: bytes | None, nbytes: int
+    ) -> None:
         cursor = transaction.execute(
-            "INSERT INTO cache_entry (kind, key, used, nbytes, fetched_at, meta) VALUES (?, ?, ?, ?, ?, ?)",
-            (kind, key, self._next_tick(), nbytes, entry.fetched_at, entry.meta),
+            "INSERT INTO cache_entry (kind, key, used, nbytes, fetched_at, meta, packed) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (kind, key, self._next_tick(), nbytes, entry.fetched_at, entry.meta, smaller is not None),
         )
-        transaction.execute("INSERT INTO cache_body (id, body) VALUES (?, ?)", (cursor.lastrowid, entry.body))
+        body = entry.body if smaller is None else smaller
+        transaction.execute("INSERT INTO cache_body (id, body) VALUES (?, ?)", (cursor.lastrowid, body))
         transaction.then(partial(self._count, kind, nbytes))
 
     def _make_room(self, transaction: Transaction, nbytes: int) -> None:

@@ -43,11 +43,18 @@ _CACHES = (
     "CREATE INDEX cache_entry_used ON cache_entry (used)",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_BATCH, _CACHES)
+# Whether the body is packed; in the small row, which is read first.
+_PACKED = ("ALTER TABLE cache_entry ADD COLUMN packed INTEGER NOT NULL DEFAULT 0",)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_BATCH, _CACHES, _PACKED)
 VERSION = len(MIGRATIONS)
 
 # What each version added; a database without the tables of the version that it claims is not ours.
-_ADDED = (frozenset({"batch_job", "batch_target"}), frozenset({"cache_entry", "cache_body"}))
+_ADDED: tuple[frozenset[str], ...] = (
+    frozenset({"batch_job", "batch_target"}),
+    frozenset({"cache_entry", "cache_body"}),
+    frozenset(),
+)
 
 
 def tables(version: int) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """The caches: what is kept for whom, what makes room, and that a failing store is only a miss."""
 
+import random
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -109,6 +110,28 @@ def test_keys_are_hashes_and_a_plain_url_is_not_stored_beside_them(store):
     assert len(key) == 32
     assert b"site.test" not in meta
     assert b"ann" not in meta
+
+
+def on_disk(store: Store) -> int:
+    """Bytes of all bodies as they lie in the file."""
+    with store._database.alone() as connection:
+        return int(connection.execute("SELECT coalesce(sum(length(body)), 0) FROM cache_body").fetchone()[0])
+
+
+@pytest.mark.parametrize("body", [b"", b"x", b"<p>words</p>" * 20_000, random.Random(7).randbytes(20_000)])
+def test_a_body_comes_back_as_it_was_however_it_is_stored(store, body):
+    store.content.put("standard", URL, replace(PAGE, body=body))
+    store.content.touch("standard", URL, replace(PAGE, fetched_at=2000.0))
+
+    assert store.content.get("standard", URL) == replace(PAGE, body=body, fetched_at=2000.0)
+    assert on_disk(store) <= len(body)
+
+
+def test_a_page_takes_less_room_in_the_file_than_it_counts(store):
+    store.content.put("standard", URL, replace(PAGE, body=b"<p>words</p>" * 20_000))
+
+    assert on_disk(store) < 24_000
+    assert store.content.nbytes() > 240_000
 
 
 def test_what_was_used_longest_ago_makes_room(store):

@@ -198,7 +198,8 @@ def test_a_database_of_an_earlier_version_is_brought_forward_with_what_it_holds(
         b'{"success": true, "content": "page 1"}',
     ]
     assert store.batch.live_counts() == {"queued": 0, "running": 1}
-    assert store.content.get("standard", "http://site.test/") is None
+    kept = store.content.get("standard", "http://kept.test/")
+    assert (kept and kept.body) == (None if version == 1 else b"<p>kept</p>" * 400)
     with store._database.alone() as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
     store.close()
