@@ -9,7 +9,7 @@ import re
 import secrets
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -105,6 +105,7 @@ def create_app(services: Services) -> Flask:
     app.url_map.merge_slashes = False
     app.before_request(lambda: _arrive(services))
     app.after_request(lambda response: _leave(services, response))
+    app.teardown_request(lambda _error: g.until_answered.close())
     app.register_error_handler(RequestError, _refuse)
     app.register_error_handler(TargetError, _refuse)
     app.register_error_handler(HTTPException, _refuse_http)
@@ -122,6 +123,9 @@ def _arrive(services: Services) -> None:
     g.request_id = sent if _SANE_ID.fullmatch(sent) else secrets.token_hex(8)
     g.caller = None
     g.reason = None
+    g.until_answered = ExitStack()
+    if not request.path.startswith("/v1/batch"):  # who hands in a batch, or waits for one, wants it to go on
+        g.until_answered.enter_context(services.runner.pace.answering())
     if request.path.startswith(("/v1/", "/v2/")):
         g.caller = services.callers.authorize(request.headers.get("Authorization"))
     is_submit = request.method == "POST" and request.path == "/v1/batch"

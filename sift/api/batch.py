@@ -57,6 +57,8 @@ def blueprint(services: Services) -> Blueprint:
         response.headers["ETag"] = answer.etag
         if answer.retry_after_s is not None:
             response.headers["Retry-After"] = str(answer.retry_after_s)
+        else:
+            services.runner.pace.answered()  # nothing is left to come: he waits for this answer alone
         return response
 
     @routes.delete("/v1/batch/<path:job_id>")

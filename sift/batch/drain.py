@@ -14,6 +14,7 @@ from sift.batch.bell import Bell
 from sift.batch.canonical import target_of
 from sift.batch.leases import LeaseClock
 from sift.batch.ledger import Ledger
+from sift.batch.pace import Pace
 from sift.clock import Clock
 from sift.dcache import BatchTables, Finish, Finished, Work
 from sift.errors import Busy, Cancelled, Internal, Stopping, StorageFailed, TargetError
@@ -49,6 +50,7 @@ class Tools:
     leases: LeaseClock
     ledger: Ledger
     bell: Bell
+    pace: Pace
     log: Log
     pauses: Pauses
     ended: threading.Event
@@ -118,7 +120,7 @@ class _Flight:
     def run(self, target: Target) -> bool:
         """Fetch and store; false where the target did not begin, or could not be written before the server's end."""
         pause_s = self._tools.pauses.busy_s
-        while not self._stopped():
+        while self._tools.pace.turn(self._stopped):
             try:
                 ending = self._fetch(target)
             except Busy:

@@ -18,6 +18,7 @@ from sift.batch.collector import Collector
 from sift.batch.drain import PAUSES, Drain, FetchTarget, Pauses, Tools
 from sift.batch.leases import LeaseClock
 from sift.batch.ledger import Ledger
+from sift.batch.pace import Pace
 from sift.batch.reader import Reader, look_again_s
 from sift.clock import Clock
 from sift.config import BatchConfig
@@ -66,9 +67,19 @@ class Runner:
         self._bell = Bell()
         self._ledger = Ledger(metrics, clock.monotonic)
         self._leases = LeaseClock(clock, store.batch.shift_leases)
+        self.pace = Pace(clock.monotonic)
         self._ended = threading.Event()
         self._tools = Tools(
-            store.batch, fetch_target, clock, self._leases, self._ledger, self._bell, log, pauses, self._ended
+            store.batch,
+            fetch_target,
+            clock,
+            self._leases,
+            self._ledger,
+            self._bell,
+            self.pace,
+            log,
+            pauses,
+            self._ended,
         )
         self._collector = Collector(
             store,

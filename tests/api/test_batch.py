@@ -263,3 +263,38 @@ def test_eight_callers_jobs_run_beside_each_other(make_service: Callable[..., Se
     held.let_go()
     ids = [job["job_id"] for job in service.ask("GET", "/v1/batch").json["jobs"]]
     assert [service.wait(job_id)["status"] for job_id in ids] == ["done"] * 8
+
+
+def test_batches_make_way_for_who_waits_for_an_answer_but_not_for_who_waits_for_a_batch(
+    service: Service, site: Site, held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered: list[None] = []
+    monkeypatch.setattr(service.server.parts.runner.pace, "answered", lambda: answered.append(None))
+
+    def counted(method: str, path: str, body: object = None) -> int:
+        before = len(answered)
+        service.ask(method, path, body)
+        return len(answered) - before
+
+    live = service.submit(site.url("/held")).json["job_id"]
+    assert held.asked.wait(10)
+    assert counted("GET", f"/v1/batch/{live}") == 0
+    assert counted("GET", f"/v1/batch/{live}?wait=0.01") == 0
+    assert counted("GET", "/healthz") == 1
+    assert counted("POST", "/v1/fetch", {"url": site.url("/page/1")}) == 1
+    held.let_go()
+    service.wait(live)
+    assert counted("GET", f"/v1/batch/{live}") == 1
+
+
+def test_a_batch_goes_on_beside_a_fetch_that_takes_long(service: Service, site: Site, held: Held) -> None:
+    with ThreadPoolExecutor(1) as threads:
+        fetch = threads.submit(service.fetch, site.url("/held"))
+        assert held.asked.wait(10)
+
+        job = service.wait(service.submit(*urls(site, 4)).json["job_id"])
+
+        assert job["status"] == "done"
+        assert not fetch.done()
+        held.let_go()
+        assert fetch.result(10)
