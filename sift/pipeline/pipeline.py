@@ -30,8 +30,8 @@ from sift.pipeline import envelope, messages
 from sift.pipeline.answering import Answering
 from sift.pipeline.cutting import fitting
 from sift.pipeline.recall import KIND, Recall
-from sift.pipeline.source import LaneSlots, Source, forbids_storing
-from sift.target import INTERACTIVE, Caller, Lane, Outcome, Page, Result, Target
+from sift.pipeline.source import Arrival, LaneSlots, Source, forbids_storing
+from sift.target import INTERACTIVE, Caller, Lane, Outcome, Result, Target
 from sift.workers import Pool
 
 WORTH_KEEPING_BYTES = 16 << 10
@@ -122,11 +122,12 @@ class Pipeline:
         checked = self._guard.check_url(target.url)
         with self._gate.ticket(caller, lane) as ticket:
             slots = LaneSlots(ticket, lane)
-            page, cached = self._source.page(caller, target, checked, lane, slots)
+            arrival = self._source.page(caller, target, checked, lane, slots)
             slots.begin()  # a cached copy needs no slots, but a cancelled job gets nothing either
-        done = self._answered(caller, target, self._work(caller, page, target, lane, cached=cached))
+        done = self._answered(caller, target, self._work(caller, arrival, target, lane))
         elapsed_ms = int((self._clock.monotonic() - began) * 1000)
         cap_bytes = self._config.fetch.output_cap_bytes
+        page, cached = arrival.page, arrival.cached
         found = envelope.build(target, page, done, cached=cached, elapsed_ms=elapsed_ms, cap_bytes=cap_bytes)
         if withheld := self._withheld(caller, target):
             found["withheld"] = withheld
@@ -154,8 +155,10 @@ class Pipeline:
         truncated = len(text) < len(digest.content)
         return msgspec.structs.replace(done, digest=digest, text=text, whole_bytes=whole_bytes, truncated=truncated)
 
-    def _work(self, caller: Caller, page: Page, target: Target, lane: Lane, *, cached: bool) -> messages.Yield:
+    def _work(self, caller: Caller, arrival: Arrival, target: Target, lane: Lane) -> messages.Yield:
+        page = arrival.page
         if not page.body:
+            arrival.keep()
             return messages.Yield(media_type=_bare(page.headers.get("content-type")))
         wish = messages.Wish(
             url=page.final_url,
@@ -171,7 +174,7 @@ class Pipeline:
             digest_chars=self._config.digest.max_chars,
             digest_spare=self._answering.spare(caller),
         )
-        answer = self._made(caller, page, target, msgspec.msgpack.encode(wish), lane, cached=cached)
+        answer = self._made(caller, arrival, target, msgspec.msgpack.encode(wish), lane)
         done = msgspec.msgpack.decode(answer, type=messages.Yield)
         if done.refused is not None:
             refusal = _REFUSALS.get(done.refused)
@@ -180,18 +183,21 @@ class Pipeline:
             raise refusal(done.why.removeprefix(f"{done.refused}: "), hint=done.hint)
         return done
 
-    def _made(self, caller: Caller, page: Page, target: Target, payload: bytes, lane: Lane, *, cached: bool) -> bytes:
+    def _made(self, caller: Caller, arrival: Arrival, target: Target, payload: bytes, lane: Lane) -> bytes:
         """What a worker makes of it, or made of it before."""
 
         def work() -> bytes:
-            return self._pool.call(messages.PAGE, payload, lane=lane.name)
+            return self._pool.call(messages.PAGE, payload, lane=lane.name, meanwhile=arrival.keep)
 
+        page = arrival.page
         if forbids_storing(page):
             return work()
         # A batch's result is stored with its job, and a small page is worked faster than it is stored: a second copy
         # would only keep others waiting for the store.
         keep = lane.name == INTERACTIVE and (len(page.body) >= WORTH_KEEPING_BYTES or target.question is not None)
-        answer, was_known = self._recall.answer(caller, payload, work, is_new=not cached, keep=keep)
+        answer, was_known = self._recall.answer(caller, payload, work, is_new=not arrival.cached, keep=keep)
+        if was_known:
+            arrival.keep()
         if target.question is not None and not self._answering.may_ask(caller):  # else a model's answer is what counts
             self._metrics.cache_requests_total.labels(KIND, "hit" if was_known else "miss").inc()
         return answer

@@ -35,7 +35,7 @@ class Recall:
         Found by the whole payload, the page's bytes among it: there is nothing that could have changed since.
         Not looked for where the page `is_new`; what was made is kept where `keep` says so.
         """
-        if self._ttl_s <= 0:
+        if self._ttl_s <= 0 or (is_new and not keep):
             return work(), False
         part, key = partition(caller), f"work {__version__} {hashlib.sha256(payload).hexdigest()}"
         oldest = self._clock.now() - self._ttl_s

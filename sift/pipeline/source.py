@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 
 import msgspec
 
@@ -26,6 +28,18 @@ from sift.workers import Pool
 ORIGIN_SHARE = 2 / 3
 """Of the deadline, what the site itself gets where an archived copy would do."""
 RECOVERABLE = frozenset({404, 410, 451})
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A page; `cached`: it came from the cache, or the site confirmed what the cache holds.
+
+    `keep` puts into the cache what belongs there: to be called once, while others work on the page.
+    """
+
+    page: Page
+    cached: bool
+    keep: Callable[[], None]
 
 
 class LaneSlots:
@@ -73,15 +87,13 @@ class Source:
         """Ends every fetch under way, and every later one."""
         self._aborted.set()
 
-    def page(
-        self, caller: Caller, target: Target, checked: CheckedUrl, lane: Lane, slots: LaneSlots
-    ) -> tuple[Page, bool]:
-        """The page, and whether it came from the cache or was confirmed to be what the cache holds."""
+    def page(self, caller: Caller, target: Target, checked: CheckedUrl, lane: Lane, slots: LaneSlots) -> Arrival:
+        """The page, wherever it comes from. Raises `TargetError`."""
         part = f"{partition(caller)} {self._policy}"
         known = self._cache.get(part, checked.url)
         if known is not None and self._is_fresh(known, target):
             self._metrics.cache_requests_total.labels("content", "hit").inc()
-            return replace(known, url=target.url), True
+            return Arrival(replace(known, url=target.url), True, _nothing)
         self._metrics.cache_requests_total.labels("content", "stale" if known else "miss").inc()
         recover = target.recover and self.may_recover(caller)
         share = ORIGIN_SHARE if recover else 1.0
@@ -94,8 +106,7 @@ class Source:
             left_s = self._config.fetch.timeout_s - (deadline.seconds - deadline.left())
             return self._recovered(error, target, checked, part, left_s, slots)
         confirmed = known is not None and page.body is known.body
-        self._store(part, checked.url, page, confirmed=confirmed)
-        return page, confirmed
+        return Arrival(page, confirmed, partial(self._store, part, checked.url, page, confirmed=confirmed))
 
     def _deadline(self, seconds: float) -> Deadline:
         return Deadline(seconds, self._clock.monotonic, self._aborted.is_set)
@@ -114,20 +125,19 @@ class Source:
 
     def _recovered(
         self, error: TargetError, target: Target, checked: CheckedUrl, part: str, left_s: float, slots: LaneSlots
-    ) -> tuple[Page, bool]:
+    ) -> Arrival:
         """The newest archived copy, kept apart from what the site itself has said; else `error`, which says so."""
         part = f"{part} archive"
         known = self._cache.get(part, checked.url)
         if known is not None and self._is_fresh(known, target):
-            return replace(known, url=target.url), True
+            return Arrival(replace(known, url=target.url), True, _nothing)
         deadline = self._deadline(left_s)
         try:
             page = self._archive.newest(target.url, deadline=deadline, slots=slots)
         except NoCopy as none:
             error.args = (f"{error}; {none}",)
             raise error from None
-        self._store(part, checked.url, page, confirmed=False)
-        return page, False
+        return Arrival(page, False, partial(self._store, part, checked.url, page, confirmed=False))
 
     def _is_fresh(self, page: Page, target: Target) -> bool:
         ttl_s = self._config.cache.ttl_s
@@ -141,6 +151,10 @@ class Source:
             self._cache.put(part, url, page)
         else:
             self._cache.delete(part, url)
+
+
+def _nothing() -> None:
+    """Nothing is to be kept."""
 
 
 def _is_recoverable(error: TargetError) -> bool:

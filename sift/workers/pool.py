@@ -10,6 +10,7 @@ thread speaks to it directly.
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import multiprocessing.forkserver
 import multiprocessing.resource_tracker
@@ -18,7 +19,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext, ForkServerProcess
@@ -37,6 +38,10 @@ SUPERVISE_S = 0.5
 RETRY_S = 1.0
 _OUT_OF_MEMORY = frozenset({signal.SIGABRT, signal.SIGTRAP, signal.SIGILL})
 """How C libraries end where malloc says no: jq aborts, PDFium traps."""
+
+
+def _nothing() -> None:
+    """Nothing is to be done meanwhile."""
 
 
 class _NeverBegun(Exception):
@@ -87,22 +92,26 @@ class Pool:
             self._spawn_missing()
         self._thread.start()
 
-    def call(self, function: str, payload: bytes, *, lane: str) -> bytes:
+    def call(self, function: str, payload: bytes, *, lane: str, meanwhile: Callable[[], None] = _nothing) -> bytes:
         """The answer of `function` ("package.module:name", bytes to bytes) to `payload`, worked out by a worker.
+
+        `meanwhile` is called once, in this thread while the worker works, in any case before this returns or raises.
 
         Raises `TimedOut` past `[workers] timeout` (an interactive call counts its wait for a worker in it),
         `TooLong` where the memory did not suffice, `Internal` where the function raised or the worker died.
         """
         asked_at = self._monotonic()
-        while True:
-            worker = self._take(lane, asked_at)
-            try:
-                started_at = asked_at if lane == INTERACTIVE else self._monotonic()
-                return self._run(worker, function, payload, lane, started_at + self._config.timeout_s)
-            except _NeverBegun:
-                self._end(worker, "death")
-            finally:
-                self._give(worker, lane)
+        with ExitStack() as left:
+            left.callback(meanwhile)
+            while True:
+                worker = self._take(lane, asked_at)
+                try:
+                    started_at = asked_at if lane == INTERACTIVE else self._monotonic()
+                    return self._run(worker, function, payload, lane, started_at + self._config.timeout_s, left.close)
+                except _NeverBegun:
+                    self._end(worker, "death")
+                finally:
+                    self._give(worker, lane)
 
     def unready_s(self) -> float:
         """For how long no worker has been ready, busy ones included; 0 where one is."""
@@ -142,7 +151,15 @@ class Pool:
             worker.overdue_at = None
             self._turns.give(worker, lane, usable=worker.cause is None)
 
-    def _run(self, worker: _Worker, function: str, payload: bytes, lane: str, ends_at: float) -> bytes:
+    def _run(
+        self,
+        worker: _Worker,
+        function: str,
+        payload: bytes,
+        lane: str,
+        ends_at: float,
+        meanwhile: Callable[[], None],
+    ) -> bytes:
         worker.overdue_at = ends_at + 1.0
         left_s = max(0.0, ends_at - self._monotonic())
         try:
@@ -153,10 +170,21 @@ class Pool:
             if worker.cause == "timeout":
                 raise self._death(worker) from None
             raise _NeverBegun from None
+        self._use_wait(worker, meanwhile)
+        worker.overdue_at = ends_at + 1.0
         try:
             return self._open(worker, self._receive(worker, ends_at))
         except (EOFError, OSError):
             raise self._death(worker) from None
+
+    def _use_wait(self, worker: _Worker, meanwhile: Callable[[], None]) -> None:
+        """Something else while the worker works; the worker is not to blame for the time it takes."""
+        worker.overdue_at = math.inf
+        try:
+            meanwhile()
+        except BaseException:
+            self._end(worker, "death")  # else its answer would be the next job's
+            raise
 
     def _receive(self, worker: _Worker, ends_at: float) -> bytes:
         """The next message of a worker; ends it, and raises `TimedOut`, where none has come by `ends_at`."""

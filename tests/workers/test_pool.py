@@ -4,6 +4,8 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -48,6 +50,62 @@ def test_a_job_answers_with_the_bytes_of_its_function(make_pool: MakePool) -> No
     payload = os.urandom(3_000_000)
 
     assert make_pool().call(JOBS + "echo", payload, lane=INTERACTIVE) == payload
+
+
+def test_something_else_is_done_while_the_worker_works(make_pool: MakePool) -> None:
+    pool = make_pool()
+    worker = int(pool.call(JOBS + "pid", b"", lane=INTERACTIVE))
+
+    def wake() -> None:
+        until(lambda: Path(f"/proc/{worker}/stat").read_text().split()[2] == "T")
+        os.kill(worker, signal.SIGCONT)
+
+    assert pool.call(JOBS + "stop_self", b"", lane=INTERACTIVE, meanwhile=wake) == b""
+
+
+@pytest.mark.parametrize("job", ["echo", "fail", "kill_self", "spin"])
+def test_what_is_to_be_done_meanwhile_is_done_once_however_the_job_ends(make_pool: MakePool, job: str) -> None:
+    pool = make_pool(timeout_s=0.5)
+    done: list[str] = []
+
+    with suppress(Internal, TimedOut):
+        pool.call(JOBS + job, b"", lane=INTERACTIVE, meanwhile=lambda: done.append(job))
+
+    assert done == [job]
+
+
+def test_what_is_to_be_done_meanwhile_is_done_where_no_worker_is_to_be_had(make_pool: MakePool) -> None:
+    pool = make_pool()
+    pool.close()
+    done: list[str] = []
+
+    with pytest.raises(Internal):
+        pool.call(JOBS + "echo", b"", lane=INTERACTIVE, meanwhile=lambda: done.append("done"))
+
+    assert done == ["done"]
+
+
+def test_a_fault_meanwhile_gives_no_job_another_jobs_answer(make_pool: MakePool) -> None:
+    pool = make_pool()
+
+    def fail() -> None:
+        raise ValueError("a fault")
+
+    with pytest.raises(ValueError, match="a fault"):
+        pool.call(JOBS + "echo", b"first", lane=INTERACTIVE, meanwhile=fail)
+
+    assert pool.call(JOBS + "echo", b"second", lane=INTERACTIVE) == b"second"
+
+
+def test_time_taken_meanwhile_is_not_the_workers(make_pool: MakePool, monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = make_pool()
+
+    def take_an_hour() -> None:
+        monkeypatch.setattr(pool, "_monotonic", lambda: time.monotonic() + 3600)
+        pool._end_overdue()
+        until(pool._workers[0].conn.poll)
+
+    assert pool.call(JOBS + "echo", b"x", lane=INTERACTIVE, meanwhile=take_an_hour) == b"x"
 
 
 def test_a_job_past_its_deadline_is_killed_and_the_pool_is_whole(make_pool: MakePool, metrics: Metrics) -> None:
