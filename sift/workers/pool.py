@@ -36,6 +36,7 @@ from sift.workers.turns import Turns
 MOST_ANSWER_BYTES = 64 << 20
 SUPERVISE_S = 0.5
 RETRY_S = 1.0
+CALLER_S = 0.01
 _OUT_OF_MEMORY = frozenset({signal.SIGABRT, signal.SIGTRAP, signal.SIGILL})
 """How C libraries end where malloc says no: jq aborts, PDFium traps."""
 
@@ -227,13 +228,15 @@ class Pool:
             with self._lock:
                 watched = [worker.process.sentinel for worker in self._workers]
                 starting = [worker.conn for worker in self._workers if not worker.ready]
-            wait([*watched, *starting, self._wake_read], SUPERVISE_S)
+            happened = wait([*watched, *starting, self._wake_read], SUPERVISE_S)
             if self._wake_read.poll():
                 return
             self._greet(starting)
             self._end_overdue()
             if self._bury():
                 wait([self._wake_read], RETRY_S)
+            elif happened:  # a worker may have died in the hands of a caller, who has not noticed yet
+                wait([self._wake_read], CALLER_S)
             try:
                 self._spawn_missing()
             except (OSError, EOFError) as error:  # no descriptors, no memory: it may be better in a second
@@ -261,7 +264,9 @@ class Pool:
     def _bury(self) -> bool:
         """Takes dead workers off the books. Whether one of them was never ready: the next may fare no better."""
         with self._lock:
-            dead = [worker for worker in self._workers if not worker.process.is_alive() and worker not in self._busy()]
+            # Busy ones are not even asked: of two threads that ask how a process ended one is told nothing.
+            idle = [worker for worker in self._workers if worker not in self._busy()]
+            dead = [worker for worker in idle if not worker.process.is_alive()]
             for worker in dead:
                 self._workers.remove(worker)
                 self._turns.discard(worker)
