@@ -13,7 +13,6 @@ from sift.clock import Clock
 from sift.config import Config
 from sift.dcache import Store
 from sift.errors import (
-    Blocked,
     Internal,
     Invalid,
     RequestError,
@@ -23,7 +22,7 @@ from sift.errors import (
 )
 from sift.fetch import Fetcher
 from sift.gate import Gate
-from sift.guard import Guard
+from sift.guard import CheckedUrl, Guard
 from sift.logs import Log
 from sift.metrics import Metrics
 from sift.pipeline import envelope, messages
@@ -71,9 +70,11 @@ class Pipeline:
         """The result of one target; raises `TargetError`. Logs a line and counts the outcome, either way."""
         began = self._clock.monotonic()
         outcome: Outcome | None = Outcome.INTERNAL
-        status, nbytes = None, 0
+        host, status, nbytes = "", None, 0  # no host for the log where the guard finds none: it may be anything
         try:
-            result = self._steps(caller, target, lane, began)
+            checked = self._guard.check_url(target.url)
+            host = checked.host
+            result = self._steps(caller, target, checked, lane, began)
             outcome, status = Outcome.OK, result.envelope["status"]
             nbytes = result.envelope["content_bytes"]
         except TargetError as error:
@@ -87,15 +88,11 @@ class Pipeline:
             raise Internal from None
         finally:
             if outcome is not None:
-                self._account(caller, target, lane, outcome, status, nbytes, self._clock.monotonic() - began)
+                seconds = self._clock.monotonic() - began
+                self._metrics.fetch(outcome, seconds - lane.waited_s)
+                elapsed_ms = int(seconds * 1000)
+                self._log.target(caller, lane, outcome, status=status, elapsed_ms=elapsed_ms, nbytes=nbytes, host=host)
         return result
-
-    def _account(
-        self, caller: Caller, target: Target, lane: Lane, outcome: str, status: int | None, nbytes: int, seconds: float
-    ) -> None:
-        self._metrics.fetch(outcome, seconds - lane.waited_s)
-        elapsed_ms, host = int(seconds * 1000), self._host_of(target)
-        self._log.target(caller, lane, outcome, status=status, elapsed_ms=elapsed_ms, nbytes=nbytes, host=host)
 
     def abort(self) -> None:
         """Ends every fetch under way: the grace of a stop is over."""
@@ -111,15 +108,7 @@ class Pipeline:
             return [""] * len(programs)  # no worker now, or it died of one: the target itself will tell
         return msgspec.msgpack.decode(answer, type=list[str])
 
-    def _host_of(self, target: Target) -> str:
-        """The host as the guard reads it, for the log; "" where it finds none: what stands there may be anything."""
-        try:
-            return self._guard.check_url(target.url).host
-        except Blocked:
-            return ""
-
-    def _steps(self, caller: Caller, target: Target, lane: Lane, began: float) -> Result:
-        checked = self._guard.check_url(target.url)
+    def _steps(self, caller: Caller, target: Target, checked: CheckedUrl, lane: Lane, began: float) -> Result:
         with self._gate.ticket(caller, lane) as ticket:
             slots = LaneSlots(ticket, lane)
             arrival = self._source.page(caller, target, checked, lane, slots)
