@@ -15,6 +15,7 @@ from sift.target import Caller, Target
 
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(Target)}
 _ON_THE_WIRE = {"max_age_s": "max_age"}
+_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 _IN_PYTHON = {wire: name for name, wire in _ON_THE_WIRE.items()}
 
 
@@ -50,4 +51,4 @@ def _number(value: Any) -> Any:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _ENCODER.encode(value)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from ipaddress import IPv4Address, IPv6Address
+from functools import lru_cache
+from ipaddress import IPv6Address
 
 import idna
 
@@ -24,6 +25,7 @@ class BadHost(ValueError):
     """The text says what is wrong, to stand after `blocked: `; it never repeats the host."""
 
 
+@lru_cache(512)  # a batch is mostly of a few hosts
 def read_host(text: str) -> tuple[str, str | None]:
     """`(host, literal)`: the host as it goes on the wire (lower case, ASCII, no trailing dot, no brackets).
 
@@ -40,7 +42,7 @@ def read_host(text: str) -> tuple[str, str | None]:
     if not _NUMBER.fullmatch(name.rpartition(".")[2]):
         return name, None
     if name == text and _QUAD.fullmatch(name) and all(int(octet) < 256 for octet in name.split(".")):
-        return name, str(IPv4Address(name))
+        return name, name
     raise BadHost("an IP address that is not in its canonical form")
 
 
@@ -55,7 +57,7 @@ def _ipv6(text: str) -> str:
 def _ascii_name(text: str) -> str:
     """The name mapped by UTS 46 (non-transitional) and encoded, once; whatever is looked up is this."""
     try:
-        mapped = idna.uts46_remap(text, std3_rules=False)
+        mapped = text.lower() if text.isascii() else idna.uts46_remap(text, std3_rules=False)
         labels = [_ascii_label(label) for label in mapped.removesuffix(".").split(".")]
     except UnicodeError:
         raise BadHost(_NOT_A_NAME) from None

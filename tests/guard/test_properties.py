@@ -2,6 +2,7 @@
 
 import socket
 from ipaddress import IPv4Address, IPv4Network, IPv6Address
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given, settings
@@ -144,3 +145,17 @@ def test_a_host_that_passes_is_a_literal_as_the_system_reads_it_or_no_number_at_
     except OSError:
         return
     assert checked.literal == checked.host
+
+
+@given(
+    st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="#\\.") | st.just("é"), max_size=30)
+)
+def test_a_target_is_sent_encoded_whether_it_needs_it_or_not(rest: str) -> None:
+    path, question, query = f"/{rest}".partition("?")
+    path = path.replace("%2e", "2e").replace("%2E", "2E")  # dot segments are resolved, which is not asked here
+
+    sent = Guard(GUARD).check_url(f"http://a.example{path}{question}{query}").target
+
+    assert sent == quote(path, safe="!$%&'()*+,-./:;=@[]_|~") + question + quote(
+        query, safe="!$%&()*+,-./:;=?@[]^_`{|}~"
+    )
