@@ -35,7 +35,7 @@ def test_with_nobody_waiting_targets_begin_one_after_the_other(pace):
         assert pace.turn(never)  # by a clock that stands still: a wait would never end
 
 
-def test_while_somebody_waits_a_target_begins_every_tenth_of_a_second(pace, hand, threads):
+def test_while_somebody_waits_a_target_begins_every_quarter_of_a_second(pace, hand, threads):
     with pace.answering():
         pace.turn(never)
         begun = [threads.submit(pace.turn, never) for _ in range(3)]
