@@ -34,6 +34,8 @@ CHECKS = 2
 """Submits that may wait for a worker to compile their jq programs; another one waits `CHECK_WAIT_S` for its turn."""
 CHECK_WAIT_S = 0.5
 FAULT = "a fault in Sift; the log of the server says where"
+_UNHURRIED = ("/v1/batch", "/metrics")
+"""Nobody waits for these so that batches should make way: who hands in a batch, or waits for one, wants it to go on."""
 _SANE_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
@@ -124,7 +126,7 @@ def _arrive(services: Services) -> None:
     g.caller = None
     g.reason = None
     g.until_answered = ExitStack()
-    if not request.path.startswith("/v1/batch"):  # who hands in a batch, or waits for one, wants it to go on
+    if not request.path.startswith(_UNHURRIED):
         g.until_answered.enter_context(services.runner.pace.answering())
     if request.path.startswith(("/v1/", "/v2/")):
         g.caller = services.callers.authorize(request.headers.get("Authorization"))

@@ -210,7 +210,7 @@ def test_a_status_takes_no_longer_than_eight_bare_pythons(
     if told_by == "sift.toml":
         environment |= {"SIFT_URL": "", "SIFT_TOKEN": "", "SIFT_CONFIG": _config(tmp_path, server)}
     bare, status = [], []
-    for _ in range(21):
+    for _ in range(11):
         bare.append(_seconds([sys.executable, "-c", "pass"], environment))
         status.append(_seconds([*command, "batch", "status", "j_1"], environment))
 

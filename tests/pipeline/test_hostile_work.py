@@ -80,7 +80,7 @@ def _billion_laughs() -> bytes:
 def service(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     document = {
         "guard": {"allow": [f"127.0.0.1:{site.port}"]},
-        "workers": {"count": 2, "timeout": "2s", "memory": "512MiB"},
+        "workers": {"count": 2, "timeout": "1s", "memory": "512MiB"},
         "fetch": {"max_bytes": "20MiB"},
     }
     os.environ["SIFT_TEST_SECRET"] = SECRET

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from sift.dcache import opening
 from tests.support.service import Service
 from tests.support.site import Site
 from tests.support.waiting import until
@@ -64,7 +65,8 @@ def test_a_read_only_directory_is_refused_at_the_start_with_one_line(disk: Any, 
 
 
 @pytest.fixture
-def service(make_service: MakeService, tmp_path: Path) -> Service:
+def service(make_service: MakeService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
+    monkeypatch.setattr(opening, "_BUSY_S", 0.2)  # how long it waits for another program, four times in a row
     return make_service(tmp_path, batch={"jobs_per_caller": 4})
 
 
