@@ -107,7 +107,7 @@ def create_app(services: Services) -> Flask:
     app.url_map.merge_slashes = False
     app.before_request(lambda: _arrive(services))
     app.after_request(lambda response: _leave(services, response))
-    app.teardown_request(lambda _error: g.until_answered.close())
+    app.teardown_request(lambda _error: g.pop("until_answered", ExitStack()).close())
     app.register_error_handler(RequestError, _refuse)
     app.register_error_handler(TargetError, _refuse)
     app.register_error_handler(HTTPException, _refuse_http)

@@ -68,7 +68,8 @@ class Pace:
         """How long the next target has to wait; where it need not, it is taken to begin now."""
         with self._lock:
             now = self._monotonic()
-            if (self._waiting or now - self._answered_s < RECENT_S) and now < self._next_s:
-                return self._next_s - now
+            left_s = self._next_s - now
+            if (self._waiting or now - self._answered_s < RECENT_S) and 0 < left_s <= PACE_S:
+                return left_s
             self._next_s = now + PACE_S
             return 0.0

@@ -62,8 +62,10 @@ class LruTable:
         if row is None:
             return None
         entry_id, meta, body, fetched_at, is_packed = row
+        if is_packed and (body := unpacked(body)) is None:
+            return None
         self._hit(entry_id)
-        return Entry(meta, unpacked(body) if is_packed else body, fetched_at)
+        return Entry(meta, body, fetched_at)
 
     def put(self, kind: str, key: bytes, entry: Entry) -> None:
         """Store or replace the entry; older ones make room for it. One larger than the whole budget is not stored."""

@@ -24,6 +24,9 @@ def packed(body: bytes) -> bytes | None:
     return found if len(found) < len(body) else None
 
 
-def unpacked(stored: bytes) -> bytes:
-    """The body that `packed` was given."""
-    return bytes(zstd.decompress(stored))
+def unpacked(stored: bytes) -> bytes | None:
+    """The body that `packed` was given; `None` where what is stored was damaged since."""
+    try:
+        return bytes(zstd.decompress(stored))
+    except zstd.ZstdError:
+        return None

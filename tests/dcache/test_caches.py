@@ -127,6 +127,16 @@ def test_a_body_comes_back_as_it_was_however_it_is_stored(store, body):
     assert on_disk(store) <= len(body)
 
 
+def test_a_packed_body_that_was_damaged_is_a_miss(store):
+    store.content.put("standard", URL, replace(PAGE, body=b"<p>words</p>" * 20_000))
+    with store._database.alone() as connection:
+        connection.execute("UPDATE cache_body SET body = zeroblob(length(body))")
+
+    assert store.content.get("standard", URL) is None
+    store.content.put("standard", URL, PAGE)
+    assert store.content.get("standard", URL) == PAGE
+
+
 def test_a_page_takes_less_room_in_the_file_than_it_counts(store):
     store.content.put("standard", URL, replace(PAGE, body=b"<p>words</p>" * 20_000))
 
