@@ -34,7 +34,7 @@ CHECKS = 2
 """Submits that may wait for a worker to compile their jq programs; another one waits `CHECK_WAIT_S` for its turn."""
 CHECK_WAIT_S = 0.5
 FAULT = "a fault in Sift; the log of the server says where"
-_UNHURRIED = ("/v1/batch", "/metrics")
+_UNHURRIED = frozenset({"/v1/batch", "/v1/batch/{id}", "/metrics"})
 """Nobody waits for these so that batches should make way: who hands in a batch, or waits for one, wants it to go on."""
 _SANE_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
@@ -107,7 +107,7 @@ def create_app(services: Services) -> Flask:
     app.url_map.merge_slashes = False
     app.before_request(lambda: _arrive(services))
     app.after_request(lambda response: _leave(services, response))
-    app.teardown_request(lambda _error: g.pop("until_answered", ExitStack()).close())
+    app.teardown_request(lambda _error: g.pop("answering", ExitStack()).close())
     app.register_error_handler(RequestError, _refuse)
     app.register_error_handler(TargetError, _refuse)
     app.register_error_handler(HTTPException, _refuse_http)
@@ -125,11 +125,11 @@ def _arrive(services: Services) -> None:
     g.request_id = sent if _SANE_ID.fullmatch(sent) else secrets.token_hex(8)
     g.caller = None
     g.reason = None
-    g.until_answered = ExitStack()
-    if not request.path.startswith(_UNHURRIED):
-        g.until_answered.enter_context(services.runner.pace.answering())
+    g.answering = ExitStack()
     if request.path.startswith(("/v1/", "/v2/")):
         g.caller = services.callers.authorize(request.headers.get("Authorization"))
+    if endpoint_of(request) not in _UNHURRIED:
+        g.answering.enter_context(services.runner.pace.answering())
     is_submit = request.method == "POST" and request.path == "/v1/batch"
     body.check_length(request.content_length or 0, body.BATCH_BODY_BYTES if is_submit else body.FETCH_BODY_BYTES)
 

@@ -1,4 +1,4 @@
-"""Batches make way: while somebody waits for an answer, all batches together begin four targets a second.
+"""Batches make way: while somebody waits for an answer, all batches together set out with four targets a second.
 
 Which requests are waited for is not known here.
 
@@ -10,6 +10,8 @@ a second for a page; nor do eight, as soon as nobody waits.
 from __future__ import annotations
 
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -17,18 +19,18 @@ PACE_S = 0.25
 """Between two targets, of whatever batch. Measured: a tenth of a second gives 1.6, 3 and 4 times."""
 RECENT_S = 0.02
 """Who has just been answered may ask again at once: for so long he counts as waiting."""
-NOTICE_S = 0.25
-"""How often one who waits for his turn looks whether he has been stopped."""
+NOTICE_S = 0.2
+"""How often one who is not next looks whether he has been stopped."""
 
 
 class Pace:
-    """Any thread may call. It owns none."""
+    """Any thread may call. It owns none. Targets have their turns in the order in which they asked for them."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
-        self._turn = threading.Lock()  # held by the one who begins next
-        self._lock = threading.Lock()  # guards the three below
-        self._waiting = 0
+        self._lock = threading.Lock()  # guards what follows
+        self._queue: deque[threading.Event] = deque()  # those who wait for a turn; the first one's is set
+        self._answering = 0
         self._answered_s = float("-inf")
         self._next_s = float("-inf")
 
@@ -36,12 +38,12 @@ class Pace:
     def answering(self) -> Iterator[None]:
         """Somebody waits for what is done inside."""
         with self._lock:
-            self._waiting += 1
+            self._answering += 1
         try:
             yield
         finally:
             with self._lock:
-                self._waiting -= 1
+                self._answering -= 1
             self.answered()
 
     def answered(self) -> None:
@@ -50,26 +52,40 @@ class Pace:
             self._answered_s = self._monotonic()
 
     def turn(self, stopped: Callable[[], bool]) -> bool:
-        """Waits until a target may begin; false once `stopped` says that none is to begin any more."""
-        while not self._turn.acquire(timeout=NOTICE_S):
-            if stopped():
-                return False
+        """Waits until a target may set out; false once `stopped` says that none is to do so any more."""
+        mine = self._join()
         try:
             while not stopped():
+                if not mine.is_set():
+                    mine.wait(NOTICE_S)
+                    continue
                 left_s = self._left_s()
                 if left_s <= 0:
                     return True
-                threading.Event().wait(min(left_s, RECENT_S))
+                time.sleep(min(left_s, RECENT_S))  # nobody tells when the last one who waits has been answered
             return False
         finally:
-            self._turn.release()
+            self._leave(mine)
+
+    def _join(self) -> threading.Event:
+        mine = threading.Event()
+        with self._lock:
+            self._queue.append(mine)
+            self._queue[0].set()
+        return mine
+
+    def _leave(self, mine: threading.Event) -> None:
+        with self._lock:
+            self._queue.remove(mine)
+            if self._queue:
+                self._queue[0].set()
 
     def _left_s(self) -> float:
-        """How long the next target has to wait; where it need not, it is taken to begin now."""
+        """How long the next target has to wait; where it need not, it is taken to set out now."""
         with self._lock:
             now = self._monotonic()
             left_s = self._next_s - now
-            if (self._waiting or now - self._answered_s < RECENT_S) and 0 < left_s <= PACE_S:
+            if (self._answering or now - self._answered_s < RECENT_S) and 0 < left_s <= PACE_S:
                 return left_s
             self._next_s = now + PACE_S
             return 0.0

@@ -70,16 +70,16 @@ class Runner:
         self.pace = Pace(clock.monotonic)
         self._ended = threading.Event()
         self._tools = Tools(
-            store.batch,
-            fetch_target,
-            clock,
-            self._leases,
-            self._ledger,
-            self._bell,
-            self.pace,
-            log,
-            pauses,
-            self._ended,
+            tables=store.batch,
+            fetch_target=fetch_target,
+            clock=clock,
+            leases=self._leases,
+            ledger=self._ledger,
+            bell=self._bell,
+            pace=self.pace,
+            log=log,
+            pauses=pauses,
+            ended=self._ended,
         )
         self._collector = Collector(
             store,

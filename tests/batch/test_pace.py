@@ -45,6 +45,26 @@ def test_while_somebody_waits_a_target_begins_every_quarter_of_a_second(pace, ha
             until(lambda count=count: [turn.done() for turn in begun].count(True) == count + 1)
 
 
+def test_turns_come_in_the_order_in_which_they_were_asked_for(pace, hand, threads):
+    order: list[int] = []
+
+    def ask(number: int) -> None:
+        for _ in range(3):
+            pace.turn(never)
+            order.append(number)
+
+    with pace.answering():
+        pace.turn(never)
+        for number in range(8):
+            threads.submit(ask, number)
+            until(lambda number=number: len(pace._queue) == number + 1)
+        for count in range(1, 25):
+            hand.pass_s(PACE_S)
+            until(lambda count=count: len(order) == count and len(pace._queue) == min(8, 24 - count))
+
+    assert order == [*range(8)] * 3
+
+
 def test_who_was_just_answered_counts_for_a_moment(pace, hand, threads):
     with pace.answering():
         pace.turn(never)
