@@ -29,7 +29,7 @@ from sift.config import WorkersConfig
 from sift.errors import Internal, TimedOut, TooLong
 from sift.logs import Log
 from sift.metrics import Metrics
-from sift.target import BATCH, INTERACTIVE
+from sift.target import INTERACTIVE
 from sift.workers import child
 from sift.workers.turns import Turns
 
@@ -37,6 +37,7 @@ MOST_ANSWER_BYTES = 64 << 20
 SUPERVISE_S = 0.5
 RETRY_S = 1.0
 CALLER_S = 0.01
+"""After a worker died: how long its caller is given to notice before the thread looks again."""
 _OUT_OF_MEMORY = frozenset({signal.SIGABRT, signal.SIGTRAP, signal.SIGILL})
 """How C libraries end where malloc says no: jq aborts, PDFium traps."""
 
@@ -79,9 +80,9 @@ class Pool:
         self._monotonic = monotonic
         self._context: ForkServerContext = multiprocessing.get_context("forkserver")
         self._turns: Turns[_Worker] = Turns(config.count, monotonic)
-        self._lock = threading.Lock()  # guards what follows
-        self._workers: list[_Worker] = []
         self._closed = False
+        self._lock = threading.Lock()  # guards the two below, and who of the workers is busy
+        self._workers: list[_Worker] = []
         self._unready_since: float | None = monotonic()
         self._wake_read, self._wake_write = self._context.Pipe(duplex=False)
         self._thread = threading.Thread(target=self._supervise, name="sift-workers", daemon=True)
@@ -96,23 +97,25 @@ class Pool:
     def call(self, function: str, payload: bytes, *, lane: str, meanwhile: Callable[[], None] = _nothing) -> bytes:
         """The answer of `function` ("package.module:name", bytes to bytes) to `payload`, worked out by a worker.
 
-        `meanwhile` is called once, in this thread while the worker works, in any case before this returns or raises.
+        `meanwhile` is called once, in this thread: while a worker works or is waited for, in any case before this ends.
+        What it raises comes out of here.
 
         Raises `TimedOut` past `[workers] timeout` (an interactive call counts its wait for a worker in it),
         `TooLong` where the memory did not suffice, `Internal` where the function raised or the worker died.
         """
         asked_at = self._monotonic()
-        with ExitStack() as left:
-            left.callback(meanwhile)
+        with ExitStack() as undone:
+            undone.callback(meanwhile)
             while True:
-                worker = self._take(lane, asked_at)
+                worker = self._take(lane, asked_at, undone.close)
                 try:
                     started_at = asked_at if lane == INTERACTIVE else self._monotonic()
-                    return self._run(worker, function, payload, lane, started_at + self._config.timeout_s, left.close)
+                    ends_at = started_at + self._config.timeout_s
+                    return self._run(worker, function, payload, lane, ends_at, undone.close)
                 except _NeverBegun:
-                    self._end(worker, "death")
+                    continue
                 finally:
-                    self._give(worker, lane)
+                    self._give(worker)
 
     def unready_s(self) -> float:
         """For how long no worker has been ready, busy ones included; 0 where one is."""
@@ -125,32 +128,32 @@ class Pool:
 
     def close(self) -> None:
         """Ends all workers and the thread. Calls under way fail with `Internal`."""
-        with self._lock:
-            self._closed = True
-            workers = self._workers[:]
+        self._closed = True
         self._turns.close()
         self._wake()
         if self._thread.is_alive():
             self._thread.join()
-        for worker in workers:
+        for worker in self._workers:  # the thread is gone: nobody adds one any more
             worker.process.kill()
-        for worker in workers:
+        for worker in self._workers:
             worker.process.join()
             worker.conn.close()
         self._wake_read.close()
         self._wake_write.close()
 
-    def _take(self, lane: str, asked_at: float) -> _Worker:
-        worker = self._turns.take(lane, asked_at + self._config.timeout_s if lane == INTERACTIVE else None)
+    def _take(self, lane: str, asked_at: float, before_waiting: Callable[[], None]) -> _Worker:
+        worker = self._turns.take(lane, asked_at)
+        if worker is None:
+            before_waiting()
+            worker = self._turns.take(lane, asked_at + self._config.timeout_s if lane == INTERACTIVE else None)
         if worker is None:
             raise TimedOut("no worker process came free in time")
-        worker.polite = worker.polite or lane == BATCH
         return worker
 
-    def _give(self, worker: _Worker, lane: str) -> None:
+    def _give(self, worker: _Worker) -> None:
         with self._lock:  # in one go: a worker that is neither busy nor idle would be buried and then given out
             worker.overdue_at = None
-            self._turns.give(worker, lane, usable=worker.cause is None)
+            self._turns.give(worker, usable=worker.cause is None)
 
     def _run(
         self,
@@ -159,33 +162,38 @@ class Pool:
         payload: bytes,
         lane: str,
         ends_at: float,
-        meanwhile: Callable[[], None],
+        while_it_works: Callable[[], None],
     ) -> bytes:
+        try:
+            self._hand_over(worker, function, payload, lane, ends_at)
+            worker.overdue_at = math.inf  # it is not to blame for the time that something else takes
+            while_it_works()
+            worker.overdue_at = ends_at + 1.0
+            reply = self._await_reply(worker, ends_at)
+        except BaseException:
+            if worker.cause is None:  # what is left in its pipe would be taken for the next job's answer
+                self._end(worker, "death")
+            raise
+        return self._open(worker, reply)
+
+    def _hand_over(self, worker: _Worker, function: str, payload: bytes, lane: str, ends_at: float) -> None:
         worker.overdue_at = ends_at + 1.0
         left_s = max(0.0, ends_at - self._monotonic())
         try:
             worker.conn.send_bytes(f"{function} {left_s:.3f} {lane}".encode())
             worker.conn.send_bytes(payload)
-            self._receive(worker, ends_at)
+            if self._receive(worker, ends_at) != child.TAKEN:
+                raise _NeverBegun
         except (EOFError, OSError):
             if worker.cause == "timeout":
                 raise self._death(worker) from None
             raise _NeverBegun from None
-        self._use_wait(worker, meanwhile)
-        worker.overdue_at = ends_at + 1.0
+
+    def _await_reply(self, worker: _Worker, ends_at: float) -> bytes:
         try:
-            return self._open(worker, self._receive(worker, ends_at))
+            return self._receive(worker, ends_at)
         except (EOFError, OSError):
             raise self._death(worker) from None
-
-    def _use_wait(self, worker: _Worker, meanwhile: Callable[[], None]) -> None:
-        """Something else while the worker works; the worker is not to blame for the time it takes."""
-        worker.overdue_at = math.inf
-        try:
-            meanwhile()
-        except BaseException:
-            self._end(worker, "death")  # else its answer would be the next job's
-            raise
 
     def _receive(self, worker: _Worker, ends_at: float) -> bytes:
         """The next message of a worker; ends it, and raises `TimedOut`, where none has come by `ends_at`."""
@@ -212,6 +220,9 @@ class Pool:
             return TimedOut("the page took longer to work through than a worker may take")
         worker.process.join(1.0)
         self._end(worker, "death")
+        if worker.process.exitcode == -signal.SIGALRM:  # by itself, while something else was done here
+            worker.cause = "timeout"
+            return TimedOut("the page took longer to work through than a worker may take")
         if -(worker.process.exitcode or 0) in _OUT_OF_MEMORY:
             worker.cause = "memory"
             return TooLong("the page needs more memory than a worker may have")
@@ -266,15 +277,18 @@ class Pool:
         with self._lock:
             # Busy ones are not even asked: of two threads that ask how a process ended one is told nothing.
             idle = [worker for worker in self._workers if worker not in self._busy()]
-            dead = [worker for worker in idle if not worker.process.is_alive()]
+            dead = [worker for worker in idle if not worker.process.is_alive() and self._is_nobodys(worker)]
             for worker in dead:
                 self._workers.remove(worker)
-                self._turns.discard(worker)
                 self._metrics.worker_restarts_total.labels(worker.cause or "death").inc()
             self._count_ready()
         for worker in dead:
             worker.conn.close()
         return any(not worker.ready for worker in dead)
+
+    def _is_nobodys(self, worker: _Worker) -> bool:
+        """Whether a dead worker is in no caller's hands, nor just about to be; it will not be given out any more."""
+        return self._turns.discard(worker) or worker.cause is not None or not worker.ready
 
     def _busy(self) -> list[_Worker]:
         """Workers in a caller's hands: what became of them is his to say."""

@@ -49,6 +49,11 @@ def kill_self(payload: bytes) -> bytes:
     return b""
 
 
+def alarm(payload: bytes) -> bytes:
+    os.kill(os.getpid(), signal.SIGALRM)
+    return b""
+
+
 def stop_self(payload: bytes) -> bytes:
     os.kill(os.getpid(), signal.SIGSTOP)
     return b""

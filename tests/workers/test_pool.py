@@ -1,11 +1,13 @@
 import io
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +16,7 @@ from sift.errors import Internal, TimedOut, TooLong
 from sift.logs import Log
 from sift.metrics import Metrics
 from sift.target import BATCH, INTERACTIVE
-from sift.workers import Pool
+from sift.workers import Pool, child
 from tests.support.waiting import until
 
 JOBS = "tests.support.jobs:"
@@ -85,6 +87,47 @@ def test_what_is_to_be_done_meanwhile_is_done_where_no_worker_is_to_be_had(make_
     assert done == ["done"]
 
 
+def test_who_waits_for_a_worker_does_something_else_first(make_pool: MakePool) -> None:
+    pool = make_pool(timeout_s=5.0)
+    with ThreadPoolExecutor(2) as threads:
+        spinning = threads.submit(pool.call, JOBS + "spin", b"", lane=INTERACTIVE)
+        until(lambda: pool._workers[0].overdue_at is not None)
+        done = threading.Event()
+        waiting = threads.submit(pool.call, JOBS + "echo", b"", lane=BATCH, meanwhile=done.set)
+
+        assert done.wait(2)
+        assert not waiting.done()
+        pool.close()
+        assert isinstance(spinning.exception(), Internal)
+
+
+def test_a_worker_that_ends_itself_past_its_deadline_has_timed_out(make_pool: MakePool, metrics: Metrics) -> None:
+    pool = make_pool()
+
+    with pytest.raises(TimedOut):
+        pool.call(JOBS + "alarm", b"", lane=INTERACTIVE)
+
+    assert pool.call(JOBS + "echo", b"x", lane=INTERACTIVE) == b"x"
+    assert restarts(metrics, "timeout") == 1
+
+
+def test_an_answer_that_cannot_be_taken_is_no_later_jobs(make_pool: MakePool, monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = make_pool()
+    receive = pool._receive
+
+    def fail(worker: Any, ends_at: float) -> bytes:
+        if receive(worker, ends_at) != child.TAKEN:
+            raise MemoryError
+        return child.TAKEN
+
+    monkeypatch.setattr(pool, "_receive", fail)
+    with pytest.raises(MemoryError):
+        pool.call(JOBS + "echo", b"first", lane=INTERACTIVE)
+    monkeypatch.undo()
+
+    assert pool.call(JOBS + "echo", b"second", lane=INTERACTIVE) == b"second"
+
+
 def test_a_fault_meanwhile_gives_no_job_another_jobs_answer(make_pool: MakePool) -> None:
     pool = make_pool()
 
@@ -99,6 +142,7 @@ def test_a_fault_meanwhile_gives_no_job_another_jobs_answer(make_pool: MakePool)
 
 def test_time_taken_meanwhile_is_not_the_workers(make_pool: MakePool, monkeypatch: pytest.MonkeyPatch) -> None:
     pool = make_pool()
+    until(lambda: len(pool._turns._idle) == 1)
 
     def take_an_hour() -> None:
         monkeypatch.setattr(pool, "_monotonic", lambda: time.monotonic() + 3600)
@@ -215,7 +259,7 @@ def test_batches_leave_one_worker_free(make_pool: MakePool) -> None:
     pool = make_pool(count=2, timeout_s=3.0)
     with ThreadPoolExecutor(2) as threads:
         spinning = [threads.submit(pool.call, JOBS + "spin", b"", lane=BATCH) for _ in range(2)]
-        until(lambda: pool._turns._batch_running == 1)
+        until(lambda: pool._turns._polite == 1)
 
         began = time.monotonic()
         assert pool.call(JOBS + "echo", b"", lane=INTERACTIVE) == b""

@@ -60,7 +60,7 @@ def test_whoever_waited_longest_in_his_lane_is_next(make_turns, threads) -> None
 
     assert first.result(5) is worker
     assert not second.done()
-    turns.give(worker, BATCH, usable=True)
+    turns.give(worker, usable=True)
     assert second.result(5) is worker
 
 
@@ -74,7 +74,7 @@ def test_interactive_work_goes_before_batches_that_waited_longer(make_turns, thr
 
     assert interactive.result(5) is worker
     assert not batch.done()
-    turns.give(worker, INTERACTIVE, usable=True)
+    turns.give(worker, usable=True)
     assert batch.result(5) is worker
 
 
@@ -103,7 +103,7 @@ def test_a_worker_that_batches_may_not_have_is_theirs_once_another_comes_back(ma
     batch = waiting(threads, turns, BATCH)
     assert taken is not None
 
-    turns.give(taken, BATCH, usable=False)
+    turns.give(taken, usable=False)
 
     assert batch.result(5) in {first, second} - {taken}
 
@@ -118,30 +118,59 @@ def test_who_gives_up_in_time_passes_his_turn_on(make_turns, threads) -> None:
         turns.add(worker)
 
         if giving_up.result(5) is not None:
-            turns.give(worker, INTERACTIVE, usable=True)
+            turns.give(worker, usable=True)
         assert batch.result(5) is worker
-        turns.give(worker, BATCH, usable=False)
+        turns.give(worker, usable=False)
 
 
-def test_batches_keep_to_workers_that_are_polite_and_interactive_work_to_those_that_are_not(make_turns) -> None:
-    polite, eager = Worker(polite=True), Worker()
-    turns = make_turns(2, polite, eager)
+def test_batches_keep_to_the_same_workers_and_interactive_work_to_the_others(make_turns) -> None:
+    polite, eager = Worker(polite=False), Worker()
+    turns = make_turns(2, eager, polite)
 
-    for _ in range(2):
+    for _ in range(3):
         for lane, wanted in ((BATCH, polite), (INTERACTIVE, eager)):
             assert turns.take(lane, None) is wanted
-            turns.give(wanted, lane, usable=True)
+            turns.give(wanted, usable=True)
 
+    assert polite.polite
+    assert not eager.polite
     assert turns.take(INTERACTIVE, None) is eager
     assert turns.take(INTERACTIVE, None) is polite
+
+
+def test_a_batch_waits_for_its_own_worker_rather_than_take_the_last_of_the_others(make_turns, threads) -> None:
+    first, second = Worker(), Worker()
+    turns = make_turns(2, first, second)
+    own = turns.take(BATCH, None)
+    turns.give(own, usable=True)
+    other = turns.take(INTERACTIVE, None)
+    assert turns.take(INTERACTIVE, None) is own
+    batch = waiting(threads, turns, BATCH)
+
+    turns.give(other, usable=True)
+    assert not batch.done()
+    turns.give(own, usable=True)
+
+    assert batch.result(5) is own
+    assert not other.polite
+
+
+@pytest.mark.parametrize("how", ["in a caller's hands", "idle"])
+def test_after_its_worker_died_a_batch_gets_another(make_turns, how: str) -> None:
+    turns = make_turns(2, Worker(), Worker())
+    own = turns.take(BATCH, None)
+    turns.give(own, usable=how == "idle")
+    turns.discard(own)
+
+    assert turns.take(BATCH, time.monotonic()) is not None
 
 
 def test_a_worker_that_has_died_is_given_to_nobody(make_turns) -> None:
     worker = Worker()
     turns = make_turns(1, worker)
 
-    turns.discard(worker)
-    turns.discard(worker)
+    assert turns.discard(worker)
+    assert not turns.discard(worker)
 
     assert turns.take(INTERACTIVE, time.monotonic()) is None
 
