@@ -55,9 +55,12 @@ class ContentCache:
         """Keep `page` as the answer for `url`, in place of what was kept before."""
         self._table.put(KIND, _key(partition, url), Entry(_meta(url, page), page.body, page.fetched_at))
 
-    def touch(self, partition: str, url: str, page: Page) -> None:
-        """After a revalidation: keep `page`'s headers and `fetched_at`; the body stays as it is."""
-        self._table.touch(KIND, _key(partition, url), _meta(url, page), page.fetched_at)
+    def touch(self, partition: str, url: str, page: Page, *, known: Page) -> None:
+        """After `known` was revalidated: keep `page`'s headers and `fetched_at`; the body stays as it is.
+
+        Nothing where another page than `known` is kept by now: its body is not what these headers are about.
+        """
+        self._table.touch(KIND, _key(partition, url), _meta(url, page), page.fetched_at, of=known.fetched_at)
 
     def delete(self, partition: str, url: str) -> None:
         """Keep nothing for `url` any more."""

@@ -63,6 +63,7 @@ class LruTable:
             return None
         entry_id, meta, body, fetched_at, is_packed = row
         if is_packed and (body := unpacked(body)) is None:
+            self.delete(kind, key)
             return None
         self._hit(entry_id)
         return Entry(meta, body, fetched_at)
@@ -80,10 +81,16 @@ class LruTable:
             self._make_room(transaction, nbytes - gone)
             self._insert(transaction, kind, key, entry, smaller, nbytes)
 
-    def touch(self, kind: str, key: bytes, meta: bytes, fetched_at: float) -> None:
-        """Give an entry a new `meta` and `fetched_at`; its body stays. Nothing where it is gone."""
+    def touch(self, kind: str, key: bytes, meta: bytes, fetched_at: float, *, of: float) -> None:
+        """Give the entry that was fetched at `of` a new `meta` and `fetched_at`; its body stays.
+
+        Nothing where it is gone, or another one is in its place.
+        """
         with suppress(StorageFailed), self._database.write(durable=False) as transaction:
-            row = transaction.row("SELECT id, length(meta) FROM cache_entry WHERE kind = ? AND key = ?", (kind, key))
+            row = transaction.row(
+                "SELECT id, length(meta) FROM cache_entry WHERE kind = ? AND key = ? AND fetched_at = ?",
+                (kind, key, of),
+            )
             if row is None:
                 return
             entry_id, old = row

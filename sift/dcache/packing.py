@@ -12,7 +12,8 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-_LEVEL = 1
+# With a checksum: without one most damage would go unnoticed.
+_OPTIONS: dict[int, int] = {zstd.CompressionParameter.compression_level: 1, zstd.CompressionParameter.checksum_flag: 1}
 _WORTH_BYTES = 1024
 
 
@@ -20,7 +21,7 @@ def packed(body: bytes) -> bytes | None:
     """What is to be stored instead; `None` where it would be no smaller."""
     if len(body) < _WORTH_BYTES:
         return None
-    found: bytes = zstd.compress(body, level=_LEVEL)
+    found: bytes = zstd.compress(body, options=_OPTIONS)
     return found if len(found) < len(body) else None
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
 from ipaddress import IPv6Address
 
 import idna
@@ -17,6 +16,8 @@ _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?", re.ASCII)
 # WHATWG URL, "ends in a number": such a host is an IPv4 address or nothing, whatever DNS might make of it.
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)
 _QUAD = re.compile(r"(?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3}", re.ASCII)
+# What nearly every host is: nothing is to be mapped, encoded or taken for a number.
+_PLAIN = re.compile(r"(?!.*xn--)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z](?:[a-z-]{0,61}[a-z])?", re.ASCII)
 _BRACKETED = re.compile(r"\[([0-9a-fA-F:.]+)\]", re.ASCII)
 _NOT_A_NAME = "a host that is not a name by the rules of DNS"
 
@@ -25,12 +26,13 @@ class BadHost(ValueError):
     """The text says what is wrong, to stand after `blocked: `; it never repeats the host."""
 
 
-@lru_cache(512)  # a batch is mostly of a few hosts
 def read_host(text: str) -> tuple[str, str | None]:
     """`(host, literal)`: the host as it goes on the wire (lower case, ASCII, no trailing dot, no brackets).
 
     `literal` is the address as text where the host is one, else `None`. Raises BadHost.
     """
+    if _PLAIN.fullmatch(text) and len(text) <= MOST_NAME:
+        return text, None
     if not text:
         raise BadHost("no host")
     if text.startswith("["):

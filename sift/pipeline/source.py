@@ -105,8 +105,9 @@ class Source:
                 raise
             left_s = self._config.fetch.timeout_s - (deadline.seconds - deadline.left())
             return self._recovered(error, target, checked, part, left_s, slots)
-        confirmed = known is not None and page.body is known.body
-        return Arrival(page, confirmed, partial(self._store, part, checked.url, page, confirmed=confirmed))
+        if known is not None and page.body is known.body:
+            return Arrival(page, True, partial(self._cache.touch, part, checked.url, page, known=known))
+        return Arrival(page, False, partial(self._store, part, checked.url, page))
 
     def _deadline(self, seconds: float) -> Deadline:
         return Deadline(seconds, self._clock.monotonic, self._aborted.is_set)
@@ -137,17 +138,15 @@ class Source:
         except NoCopy as none:
             error.args = (f"{error}; {none}",)
             raise error from None
-        return Arrival(page, False, partial(self._store, part, checked.url, page, confirmed=False))
+        return Arrival(page, False, partial(self._store, part, checked.url, page))
 
     def _is_fresh(self, page: Page, target: Target) -> bool:
         ttl_s = self._config.cache.ttl_s
         limit_s = ttl_s if target.max_age_s is None else min(ttl_s, target.max_age_s)
         return limit_s > 0 and 0 <= self._clock.now() - page.fetched_at <= limit_s
 
-    def _store(self, part: str, url: str, page: Page, *, confirmed: bool) -> None:
-        if confirmed:
-            self._cache.touch(part, url, page)
-        elif page.status == 200 and page.body and not forbids_storing(page):
+    def _store(self, part: str, url: str, page: Page) -> None:
+        if page.status == 200 and page.body and not forbids_storing(page):
             self._cache.put(part, url, page)
         else:
             self._cache.delete(part, url)

@@ -61,7 +61,9 @@ def test_cookies_are_not_kept(store):
 
 def test_a_touched_page_has_new_headers_and_time_and_the_old_body(store):
     store.content.put("standard", URL, PAGE)
-    store.content.touch("standard", URL, replace(PAGE, headers={"etag": '"2"'}, fetched_at=2000.0, body=b""))
+    store.content.touch(
+        "standard", URL, replace(PAGE, headers={"etag": '"2"'}, fetched_at=2000.0, body=b""), known=PAGE
+    )
 
     page = store.content.get("standard", URL)
 
@@ -69,9 +71,18 @@ def test_a_touched_page_has_new_headers_and_time_and_the_old_body(store):
 
 
 def test_touching_what_is_gone_brings_nothing_back(store):
-    store.content.touch("standard", URL, PAGE)
+    store.content.touch("standard", URL, PAGE, known=PAGE)
 
     assert store.content.get("standard", URL) is None
+
+
+def test_headers_of_a_page_that_was_replaced_meanwhile_do_not_go_to_the_new_one(store):
+    other = replace(PAGE, body=b"<p>another</p>", headers={"etag": '"2"'}, fetched_at=1500.0)
+    store.content.put("standard", URL, other)
+
+    store.content.touch("standard", URL, replace(PAGE, fetched_at=2000.0), known=PAGE)
+
+    assert store.content.get("standard", URL) == other
 
 
 def test_a_deleted_page_is_gone(store):
@@ -121,20 +132,23 @@ def on_disk(store: Store) -> int:
 @pytest.mark.parametrize("body", [b"", b"x", b"<p>words</p>" * 20_000, random.Random(7).randbytes(20_000)])
 def test_a_body_comes_back_as_it_was_however_it_is_stored(store, body):
     store.content.put("standard", URL, replace(PAGE, body=body))
-    store.content.touch("standard", URL, replace(PAGE, fetched_at=2000.0))
+    store.content.touch("standard", URL, replace(PAGE, fetched_at=2000.0), known=PAGE)
 
     assert store.content.get("standard", URL) == replace(PAGE, body=body, fetched_at=2000.0)
     assert on_disk(store) <= len(body)
 
 
-def test_a_packed_body_that_was_damaged_is_a_miss(store):
-    store.content.put("standard", URL, replace(PAGE, body=b"<p>words</p>" * 20_000))
+@pytest.mark.parametrize("seed", range(20))
+def test_a_packed_body_that_was_damaged_is_a_miss_and_goes(store, seed):
+    store.content.put("standard", URL, replace(PAGE, body=b"".join(b"<p>%d words</p>" % n for n in range(2_000))))
     with store._database.alone() as connection:
-        connection.execute("UPDATE cache_body SET body = zeroblob(length(body))")
+        (body,) = connection.execute("SELECT body FROM cache_body").fetchone()
+        at = random.Random(seed).randrange(len(body))
+        flipped = body[:at] + bytes([body[at] ^ 1]) + body[at + 1 :]
+        connection.execute("UPDATE cache_body SET body = ?", (flipped,))
 
     assert store.content.get("standard", URL) is None
-    store.content.put("standard", URL, PAGE)
-    assert store.content.get("standard", URL) == PAGE
+    assert store.content.nbytes() == 0
 
 
 def test_a_page_takes_less_room_in_the_file_than_it_counts(store):
@@ -209,7 +223,7 @@ def test_a_store_that_cannot_be_written_makes_a_cache_that_forgets(store, name):
 
     for number in range(50):
         store.content.put("standard", f"http://site.test/{number}", replace(PAGE, body=b"x" * 20_000))
-    store.content.touch("standard", URL, PAGE)
+    store.content.touch("standard", URL, PAGE, known=PAGE)
     store.tidy()
 
     assert store.content.get("standard", URL) == PAGE

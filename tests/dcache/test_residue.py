@@ -171,7 +171,9 @@ def test_evicted_and_replaced_pages_leave_nothing_either(store):
 def test_a_header_that_a_revalidation_replaced_leaves_too(store):
     page = Page("", "http://site.test/", 200, {"etag": canary(1).decode()}, b"body", 1.0)
     store.content.put("standard", "http://site.test/", page)
-    store.content.touch("standard", "http://site.test/", replace(page, headers={"etag": canary(2).decode()}))
+    store.content.touch(
+        "standard", "http://site.test/", replace(page, headers={"etag": canary(2).decode()}), known=page
+    )
 
     store.tidy()
 
