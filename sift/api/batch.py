@@ -57,7 +57,7 @@ def blueprint(services: Services) -> Blueprint:
         response.headers["ETag"] = answer.etag
         if answer.retry_after_s is not None:
             response.headers["Retry-After"] = str(answer.retry_after_s)
-        else:
+        elif not wait_s:
             services.runner.pace.answered()  # nothing is left to come: he waits for this answer alone
         return response
 

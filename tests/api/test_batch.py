@@ -284,6 +284,7 @@ def test_batches_make_way_for_who_waits_for_an_answer_but_not_for_who_waits_for_
     assert counted("POST", "/v1/fetch", {"url": site.url("/page/1")}) == 1
     held.let_go()
     service.wait(live)
+    assert counted("GET", f"/v1/batch/{live}?wait=5") == 0
     assert counted("GET", f"/v1/batch/{live}") == 1
 
 
