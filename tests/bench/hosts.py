@@ -76,6 +76,7 @@ class Cluster:
             _, found = self.ask(caller, "GET", f"/v1/batch/{job_id}?results=none&wait=60")
             if found["status"] not in ("queued", "running"):
                 return str(found["status"])
+            time.sleep(0.05)  # as many wait at the host as may: it answered at once
 
     def found(self, callers: set[int]) -> int:
         """How many of these callers find their job."""
