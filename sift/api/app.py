@@ -123,12 +123,13 @@ def _arrive(services: Services) -> None:
     g.began = services.clock.monotonic()
     sent = request.headers.get("X-Request-Id", "")
     g.request_id = sent if _SANE_ID.fullmatch(sent) else secrets.token_hex(8)
+    g.endpoint = endpoint_of(request)
     g.caller = None
     g.reason = None
     g.answering = ExitStack()
     if request.path.startswith(("/v1/", "/v2/")):
         g.caller = services.callers.authorize(request.headers.get("Authorization"))
-    if endpoint_of(request) not in _UNHURRIED:
+    if g.endpoint not in _UNHURRIED:
         g.answering.enter_context(services.runner.pace.answering())
     is_submit = request.method == "POST" and request.path == "/v1/batch"
     body.check_length(request.content_length or 0, body.BATCH_BODY_BYTES if is_submit else body.FETCH_BODY_BYTES)
@@ -137,13 +138,12 @@ def _arrive(services: Services) -> None:
 def _leave(services: Services, response: Response) -> Response:
     response.headers["X-Request-Id"] = g.request_id
     elapsed_s = services.clock.monotonic() - g.began
-    endpoint = endpoint_of(request)
-    services.metrics.request(endpoint, response.status_code, elapsed_s)
+    services.metrics.request(g.endpoint, response.status_code, elapsed_s)
     services.log.request(
         g.caller,
         request_id=g.request_id,
         method=request.method if request.method in _METHODS else OTHER,
-        endpoint=endpoint,
+        endpoint=g.endpoint,
         code=response.status_code,
         reason=g.reason,
         elapsed_ms=int(elapsed_s * 1000),

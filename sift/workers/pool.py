@@ -38,6 +38,7 @@ SUPERVISE_S = 0.5
 RETRY_S = 1.0
 CALLER_S = 0.01
 """After a worker died: how long its caller is given to notice before the thread looks again."""
+_TOO_SLOW = "the page took longer to work through than a worker may take"
 _OUT_OF_MEMORY = frozenset({signal.SIGABRT, signal.SIGTRAP, signal.SIGILL})
 """How C libraries end where malloc says no: jq aborts, PDFium traps."""
 
@@ -199,7 +200,7 @@ class Pool:
         """The next message of a worker; ends it, and raises `TimedOut`, where none has come by `ends_at`."""
         if not worker.conn.poll(max(0.0, ends_at - self._monotonic())):
             self._end(worker, "timeout")
-            raise TimedOut("the page took longer to work through than a worker may take")
+            raise TimedOut(_TOO_SLOW)
         return worker.conn.recv_bytes(MOST_ANSWER_BYTES)
 
     def _open(self, worker: _Worker, reply: bytes) -> bytes:
@@ -217,12 +218,12 @@ class Pool:
     def _death(self, worker: _Worker) -> TimedOut | TooLong | Internal:
         """Why a worker went away in the middle of a job, as the error of that job."""
         if worker.cause == "timeout":  # ended by the supervisor
-            return TimedOut("the page took longer to work through than a worker may take")
+            return TimedOut(_TOO_SLOW)
         worker.process.join(1.0)
         self._end(worker, "death")
         if worker.process.exitcode == -signal.SIGALRM:  # by itself, while something else was done here
             worker.cause = "timeout"
-            return TimedOut("the page took longer to work through than a worker may take")
+            return TimedOut(_TOO_SLOW)
         if -(worker.process.exitcode or 0) in _OUT_OF_MEMORY:
             worker.cause = "memory"
             return TooLong("the page needs more memory than a worker may have")

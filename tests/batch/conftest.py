@@ -140,19 +140,6 @@ class Bench:
 
 
 @pytest.fixture
-def eventually() -> Callable[[Callable[[], bool]], None]:
-    """Waits for a fact that nobody announces; fails where it does not come."""
-
-    def wait(fact: Callable[[], bool]) -> None:
-        ends_s = time.monotonic() + PATIENCE_S
-        while not fact():
-            assert time.monotonic() < ends_s
-            time.sleep(0.002)
-
-    return wait
-
-
-@pytest.fixture
 def config() -> BatchConfig:
     return BatchConfig(ttl_s=3600.0)
 

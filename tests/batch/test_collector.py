@@ -7,6 +7,7 @@ import pytest
 
 from sift.errors import NotFound, StorageFailed
 from sift.target import Caller, Result
+from tests.support.waiting import until
 
 ANN = Caller("ann")
 BOB = Caller("bob")
@@ -51,13 +52,13 @@ def test_an_expired_job_is_collected_and_counted(bench):
         bench.status(job_id)
 
 
-def test_a_job_over_the_bytes_goes_at_once_oldest_lease_first(build, eventually):
+def test_a_job_over_the_bytes_goes_at_once_oldest_lease_first(build):
     bench = build(max_bytes=15_000)
     first = done(bench, size=8000)
     bench.hand.pass_s(120)
     second = done(bench, URLS[1], size=8000)
 
-    eventually(lambda: bench.store.batch.nbytes() <= 15_000)
+    until(lambda: bench.store.batch.nbytes() <= 15_000)
 
     assert bench.status(second)["status"] == "done"
     with pytest.raises(NotFound):
@@ -244,11 +245,11 @@ def test_a_submit_that_cannot_be_stored_says_so_and_counts_nothing(bench, monkey
     assert bench.series("jobs_total", outcome="created") == 0
 
 
-def test_a_job_deleted_under_its_target_harms_nobody(bench, monkeypatch, eventually):
+def test_a_job_deleted_under_its_target_harms_nobody(bench, monkeypatch):
     monkeypatch.setattr(bench.store.batch, "finish_target", lambda *_arguments, **_wishes: None)
 
     bench.submit(URLS[0])
-    eventually(lambda: bench.series("targets_total", outcome="ok") == 1)
+    until(lambda: bench.series("targets_total", outcome="ok") == 1)
 
     assert bench.series("result_bytes_count") == 0
     assert bench.series("targets_inflight") == 0

@@ -8,6 +8,7 @@ import pytest
 from sift.batch import View
 from sift.errors import NotFound
 from sift.target import Caller
+from tests.support.waiting import until
 
 ANN = Caller("ann")
 BOB = Caller("bob")
@@ -33,9 +34,9 @@ class Waiting:
 
 
 @pytest.fixture
-def listening(bench, eventually):
+def listening(bench):
     """Waits until so many reads wait."""
-    return lambda count: eventually(lambda: bench.runner._bell._waiting.total() == count)
+    return lambda count: until(lambda: bench.runner._bell._waiting.total() == count)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ import pytest
 from tests.support.process import _below
 from tests.support.service import Service, config_of
 from tests.support.site import Site
+from tests.support.waiting import until
 
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 JSON = {"Content-Type": "application/json"}
@@ -210,8 +211,9 @@ def test_jq_reads_no_file_and_stops_no_worker(
 def test_a_worker_killed_from_outside_is_one_failed_target(service: Service, site: Site) -> None:
     with ThreadPoolExecutor(1) as threads:
         slow = threads.submit(service.fetch, site.url("/small.json"), jq="last(range(1e12))")
-        while not (busy := [w for w in service.server.parts.pool._workers if w.overdue_at is not None]):
-            time.sleep(0.005)  # a worker does not announce that it has a job
+        workers = service.server.parts.pool._workers
+        until(lambda: any(worker.overdue_at is not None for worker in workers))
+        busy = [worker for worker in workers if worker.overdue_at is not None]
         os.kill(busy[0].process.pid, signal.SIGKILL)
 
         assert slow.result().json["reason"] in ("internal", "timeout")
